@@ -20,8 +20,6 @@
  *
  * Everything is repeated, the kinds of work in turn; shown are median, least and greatest of the repetitions.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "subfilter.h"
 
 #include <getopt.h>
@@ -151,7 +149,8 @@ static unsigned random_below(unsigned bound) {
     return (unsigned)((state >> 32) % bound);
 }
 
-static void set_property(struct property *property, const char *name, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void
+set_property(struct property *property, const char *name, const char *format, ...) {
     property->name = name;
     property->name_bytes = strlen(name);
     va_list arguments;
