@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * delivery: see the header. The order of the file is the order of rarity: what nearly every READ takes comes last and is
+ * kept short; decide_any is the fallback that needs no memory of earlier READs.
+ */
+#include "delivery.h"
+
+#include "broker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TOPIC_CAPACITY = 65536, /* an MQTT string has at most 65,535 bytes */
+    NO_LOCAL = MQTT_SUB_OPT_NO_LOCAL,
+    MIN_ANSWERS = 16,
+};
+#define POSITION_LOST UINT32_MAX /* session.position: the order cannot tell any more */
+
+bool delivery_init(struct delivery *delivery, struct sessions *sessions, struct sf_schema *schema) {
+    *delivery = (struct delivery){.sessions = sessions};
+    delivery->topic_text = malloc(TOPIC_CAPACITY);
+    delivery->replay_topic = malloc(TOPIC_CAPACITY);
+    if (delivery->topic_text == NULL || delivery->replay_topic == NULL ||
+        !message_init(&delivery->message, schema) || !message_init(&delivery->scratch, schema)) {
+        delivery_deinit(delivery);
+        return false;
+    }
+    return true;
+}
+
+void delivery_deinit(struct delivery *delivery) {
+    message_deinit(&delivery->message);
+    message_deinit(&delivery->scratch);
+    free(delivery->topic_text);
+    free(delivery->replay_topic);
+    free(delivery->matches.nodes);
+    free(delivery->shared_matches.nodes);
+    free(delivery->answers);
+    *delivery = (struct delivery){0};
+}
+
+bool delivery_reserve(struct delivery *delivery, const struct sf_filter *filter) {
+    size_t id = sf_filter_id(filter);
+    if (id < delivery->n_answers) {
+        return true;
+    }
+    size_t n = delivery->n_answers == 0 ? MIN_ANSWERS : delivery->n_answers;
+    while (n <= id) {
+        n *= 2;
+    }
+    uint64_t *answers = realloc(delivery->answers, n * sizeof *answers);
+    if (answers == NULL) {
+        return false;
+    }
+    memset(answers + delivery->n_answers, 0, (n - delivery->n_answers) * sizeof *answers);
+    delivery->answers = answers;
+    delivery->n_answers = n;
+    return true;
+}
+
+/* ---- events ---- */
+
+void delivery_event(struct delivery *delivery) {
+    delivery->known = false;
+    delivery->announced.client = NULL;
+    delivery->replay_client = NULL;
+}
+
+void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_message *message) {
+    if (message->qos < 2) { /* QoS 2 is delivered at PUBREL: by then other messages may have come */
+        delivery->announced.client = message->client;
+        delivery->announced.topic = message->topic;
+        delivery->announced.payload = message->payload;
+        delivery->announced.properties = message->properties;
+    }
+}
+
+void delivery_expect_retained(struct delivery *delivery, struct subscription *subscription) {
+    if (subscription->group == NULL && topic_node_bytes(subscription->node) < TOPIC_CAPACITY) {
+        delivery->replay_client = subscription->session->client;
+        delivery->replay = subscription;
+        topic_node_write(subscription->node, delivery->replay_topic);
+    }
+}
+
+/* ---- one answer ---- */
+
+static bool settle(struct delivery *delivery, struct subscription *subscription, enum sf_truth truth) {
+    if (truth == SF_TRUE) {
+        subscription->passed++;
+        delivery->counts.passed++;
+        return true;
+    }
+    subscription->dropped++;
+    delivery->counts.dropped++;
+    delivery->counts.unknown += truth == SF_UNKNOWN;
+    return false;
+}
+
+static bool undecided(struct delivery *delivery) {
+    delivery->counts.dropped++;
+    delivery->counts.undecided++;
+    return false;
+}
+
+/* ---- without memory: for $ topics, unknown publishers, several share groups, differing counts ---- */
+
+struct candidates {
+    struct delivery *delivery;
+    const struct mosquitto_evt_acl_check *check;
+    const struct session *session;
+    struct subscription *first;  /* the first candidate with a filter */
+    struct subscription *holder; /* the one whose filter holds, or that has none */
+    size_t count;
+    bool bound;
+    bool failed;
+    bool unknown;
+};
+
+static void try_candidate(struct candidates *try, struct subscription *subscription) {
+    struct delivery *delivery = try->delivery;
+    try->count++;
+    if (subscription->filter == NULL) {
+        try->holder = try->holder == NULL ? subscription : try->holder;
+        return;
+    }
+    if (!try->bound && !try->failed) {
+        try->bound = message_bind(&delivery->scratch, try->check);
+        try->failed = !try->bound;
+    }
+    enum sf_truth truth = try->failed ? SF_FALSE : sf_eval(subscription->filter, delivery->scratch.bound);
+    if (truth == SF_TRUE && (try->holder == NULL || try->holder->filter == NULL)) {
+        try->holder = subscription;
+    }
+    try->unknown |= truth == SF_UNKNOWN;
+    try->first = try->first == NULL ? subscription : try->first;
+}
+
+static void try_normal(void *user, struct topic_node *node) {
+    struct candidates *try = user;
+    struct subscription *subscription = session_on_node(try->delivery->sessions, try->session, node);
+    if (subscription != NULL) {
+        try_candidate(try, subscription);
+    }
+}
+
+static void try_shared(void *user, struct topic_node *node) {
+    struct candidates *try = user;
+    for (uint32_t i = 0; i < try->session->shared.count; i++) {
+        if (try->session->shared.items[i]->node == node) {
+            try_candidate(try, try->session->shared.items[i]);
+        }
+    }
+}
+
+/* Deliver if any subscription of the session that matches the topic would take the message. */
+static bool decide_any(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                       const struct session *session) {
+    struct candidates try = {.delivery = delivery, .check = check, .session = session};
+    topic_tree_match(&delivery->sessions->tree, check->topic, try_normal, &try);
+    if (session->shared.count > 0 && check->topic[0] != '$') {
+        topic_tree_match(&delivery->sessions->shared_tree, check->topic, try_shared, &try);
+    }
+    delivery->counts.ambiguous += try.count > 1;
+    if (try.holder != NULL) {
+        return try.holder->filter == NULL || settle(delivery, try.holder, SF_TRUE);
+    }
+    if (try.failed) {
+        return undecided(delivery);
+    }
+    if (try.first != NULL) {
+        return settle(delivery, try.first, try.unknown ? SF_UNKNOWN : SF_FALSE);
+    }
+    delivery->counts.dropped++;
+    delivery->counts.unexplained++;
+    return false;
+}
+
+/* ---- the current message ---- */
+
+static bool is_current(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    return delivery->known && delivery->topic == check->topic && delivery->payload == check->payload &&
+           delivery->properties == check->properties && delivery->payload_bytes == check->payloadlen &&
+           delivery->qos == check->qos && delivery->retain == check->retain &&
+           strcmp(delivery->topic_text, check->topic) == 0;
+}
+
+static void start_message(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    bool announced = delivery->announced.client != NULL && delivery->announced.topic == check->topic &&
+                     delivery->announced.payload == check->payload &&
+                     delivery->announced.properties == check->properties;
+    delivery->publisher = announced ? delivery->announced.client : NULL;
+    delivery->announced.client = NULL;
+    delivery->replay_client = NULL;
+
+    delivery->number++;
+    delivery->known = true;
+    delivery->bound = false;
+    delivery->topic = check->topic;
+    delivery->payload = check->payload;
+    delivery->properties = check->properties;
+    delivery->payload_bytes = check->payloadlen;
+    delivery->qos = check->qos;
+    delivery->retain = check->retain;
+    size_t bytes = strlen(check->topic);
+    memcpy(delivery->topic_text, check->topic, bytes + 1);
+}
+
+/* Make the message of this READ the current one unless it is already. false: its topic is longer than MQTT allows, as
+ * only a plugin can publish it, and it is decided without memory. */
+static bool make_current(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    if (is_current(delivery, check)) {
+        return true;
+    }
+    if (strnlen(check->topic, TOPIC_CAPACITY) == TOPIC_CAPACITY) {
+        delivery->known = false;
+        return false;
+    }
+    start_message(delivery, check);
+    return true;
+}
+
+static void add_match(void *user, struct topic_node *node) {
+    struct topic_matches *matches = user;
+    if (matches->count == matches->capacity) {
+        size_t capacity = matches->capacity == 0 ? 16 : matches->capacity * 2;
+        struct topic_node **nodes = realloc(matches->nodes, capacity * sizeof(struct topic_node *));
+        if (nodes == NULL) {
+            matches->failed = true;
+            return;
+        }
+        matches->nodes = nodes;
+        matches->capacity = capacity;
+    }
+    matches->nodes[matches->count++] = node;
+}
+
+/* The topic filters of `tree` that match the current message, searched once. */
+static const struct topic_matches *find_matches(struct topic_matches *matches, const struct delivery *delivery,
+                                                const struct topic_tree *tree) {
+    if (matches->number != delivery->number) {
+        matches->number = delivery->number;
+        matches->count = 0;
+        matches->failed = false;
+        topic_tree_match(tree, delivery->topic_text, add_match, matches);
+    }
+    return matches;
+}
+
+/* The answer of one subscription's filter to the current message. */
+static bool decide(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                   struct subscription *subscription) {
+    if (subscription->filter == NULL) {
+        return true;
+    }
+    uint64_t *answer = &delivery->answers[subscription->filter_id];
+    if (*answer >> 2 != delivery->number) {
+        if (!delivery->bound && !message_bind(&delivery->message, check)) {
+            return undecided(delivery);
+        }
+        delivery->bound = true;
+        *answer = delivery->number << 2 | (uint64_t)sf_eval(subscription->filter, delivery->message.bound);
+    }
+    return settle(delivery, subscription, (enum sf_truth)(*answer & 3));
+}
+
+/* ---- whose turn it is ---- */
+
+enum turn { TURN_FOUND, TURN_AMBIGUOUS, TURN_NONE };
+
+/* The next subscription of the session, among those that are not shared, that the broker asks about. */
+static enum turn next_normal(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                             struct session *session, struct subscription **subscription_out) {
+    if (session->seen != delivery->number) {
+        session->seen = delivery->number;
+        session->position = 0;
+    }
+    if (session->position == POSITION_LOST) {
+        return TURN_AMBIGUOUS;
+    }
+    const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
+    if (matches->failed) {
+        return TURN_AMBIGUOUS;
+    }
+    while (session->position < matches->count) {
+        struct subscription *subscription =
+            session_on_node(delivery->sessions, session, matches->nodes[session->position++]);
+        if (subscription == NULL) {
+            continue;
+        }
+        if ((subscription->options & NO_LOCAL) != 0) {
+            if (delivery->publisher == NULL) {
+                session->position = POSITION_LOST;
+                return TURN_AMBIGUOUS;
+            }
+            if (delivery->publisher == check->client) {
+                continue; /* the broker does not ask */
+            }
+        }
+        *subscription_out = subscription;
+        return TURN_FOUND;
+    }
+    return TURN_NONE;
+}
+
+static bool contains(const struct topic_matches *matches, const struct topic_node *node) {
+    for (size_t i = 0; i < matches->count; i++) {
+        if (matches->nodes[i] == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The share group of the session whose turn it is. A group is asked about once for each message. */
+static enum turn next_shared(struct delivery *delivery, const struct session *session,
+                             struct subscription **subscription_out) {
+    const struct topic_matches *matches =
+        find_matches(&delivery->shared_matches, delivery, &delivery->sessions->shared_tree);
+    if (matches->failed) {
+        return TURN_AMBIGUOUS;
+    }
+    struct subscription *found = NULL;
+    for (uint32_t i = 0; i < session->shared.count; i++) {
+        struct subscription *subscription = session->shared.items[i];
+        if (subscription->group->served == delivery->number || !contains(matches, subscription->node)) {
+            continue;
+        }
+        if (found != NULL) {
+            return TURN_AMBIGUOUS;
+        }
+        found = subscription;
+    }
+    if (found == NULL) {
+        return TURN_NONE;
+    }
+    found->group->served = delivery->number;
+    *subscription_out = found;
+    return TURN_FOUND;
+}
+
+static enum turn next_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                           struct session *session, struct subscription **subscription_out) {
+    enum turn turn = next_normal(delivery, check, session, subscription_out);
+    if (turn == TURN_NONE && session->shared.count > 0) {
+        turn = next_shared(delivery, session, subscription_out);
+    }
+    return turn;
+}
+
+/* Any session: find the subscription that this READ is about. A READ beyond the last match is the first of another
+ * message, which the broker put at the same addresses. */
+static bool decide_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                        struct session *session) {
+    struct subscription *subscription = NULL;
+    enum turn turn = next_turn(delivery, check, session, &subscription);
+    if (turn == TURN_NONE) {
+        start_message(delivery, check);
+        turn = next_turn(delivery, check, session, &subscription);
+    }
+    return turn == TURN_FOUND ? decide(delivery, check, subscription) : decide_any(delivery, check, session);
+}
+
+/* ---- READ ---- */
+
+/* The session of a client that is not known at this address. NULL: the plugin knows no subscription of it. */
+static struct session *locate(struct delivery *delivery, struct mosquitto *client, uint32_t hash) {
+    const char *id = mosquitto_client_id(client);
+    struct session *session = id == NULL ? NULL : sessions_find(delivery->sessions, id);
+    if (session != NULL) {
+        session_set_client(delivery->sessions, session, client, hash);
+    }
+    return session;
+}
+
+static bool is_replay(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    return delivery->replay_client == check->client && check->retain &&
+           topic_matches(delivery->replay_topic, check->topic);
+}
+
+static bool decide_retained(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    struct subscription *subscription = delivery->replay;
+    if (!delivery->filter_retained || subscription->filter == NULL) {
+        return true;
+    }
+    if (!message_bind(&delivery->scratch, check)) {
+        return undecided(delivery);
+    }
+    return settle(delivery, subscription, sf_eval(subscription->filter, delivery->scratch.bound));
+}
+
+/* A client without filters takes everything; but where it is a member of share groups, its turn is its groups' turn. */
+static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                       struct session *session) {
+    if (check->topic[0] != '$') {
+        delivery->replay_client = NULL; /* a fan-out has begun */
+        if (session->shared.count > 0 && make_current(delivery, check) &&
+            (uint32_t)mosquitto_client_sub_count(check->client) == session_count(session)) {
+            (void)decide_turn(delivery, check, session);
+        }
+    }
+    return true;
+}
+
+bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    struct mosquitto *client = check->client;
+    uint32_t hash = mosquitto_client_id_hashv(client);
+    if (hash == 0 && mosquitto_client(mosquitto_client_id(client)) != client) {
+        return true; /* not registered: the broker re-checks the queue of a reconnecting client (decision D8) */
+    }
+    struct session *session = map_get(&delivery->sessions->by_client, client, NULL);
+    if (session == NULL || session->client_hash != hash) {
+        session = locate(delivery, client, hash);
+        if (session == NULL) {
+            return true;
+        }
+    }
+    if (session->n_filters == 0) {
+        return pass_plain(delivery, check, session);
+    }
+    if (delivery->replay_client != NULL && is_replay(delivery, check)) {
+        return decide_retained(delivery, check);
+    }
+    if (check->topic[0] == '$') {
+        return decide_any(delivery, check, session);
+    }
+    if (!make_current(delivery, check)) {
+        return decide_any(delivery, check, session);
+    }
+    if ((uint32_t)mosquitto_client_sub_count(client) != session_count(session)) {
+        session->mismatched = true;
+        delivery->mismatch = true;
+        return decide_any(delivery, check, session);
+    }
+    if (session_count(session) == 1 && session->shared.count == 0 && session->n_no_local == 0) {
+        if (session->seen == delivery->number) {
+            start_message(delivery, check);
+        }
+        session->seen = delivery->number;
+        return decide(delivery, check, session->normal.items[0]);
+    }
+    return decide_turn(delivery, check, session);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * plugin: the entry points that the broker calls, and its events. Each callback translates, calls the part whose duty it
+ * is, and maps the result; the tables say which events there are and when they are registered.
+ */
+#include "plugin.h"
+
+#include "load_order.h"
+#include "log.h"
+#include "reconcile.h"
+#include "subscribe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#define PLUGIN_EXPORT __attribute__((visibility("default")))
+
+enum { PLUGIN_INTERFACE = 5, SWEEP_INTERVAL_S = 1, SWEEP_AT_LEAST = 256, SWEEP_PARTS = 16 };
+
+static struct plugin *plugin; /* NULL: not loaded */
+
+/* Set in the broker's own thread: the HTTP API asks READ from another one (DESIGN fact F14). */
+static _Thread_local bool broker_thread;
+
+#define say(level, ...) mosquitto_log_printf((level), PLUGIN_NAME ": " __VA_ARGS__)
+
+/* ---- events ---- */
+
+static int on_acl_check(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    struct mosquitto_evt_acl_check *check = event_data;
+    if (check->access == MOSQ_ACL_READ) {
+        if (plugin->sessions.n_filters == 0 || !broker_thread) {
+            return MOSQ_ERR_PLUGIN_IGNORE;
+        }
+        return delivery_read(&plugin->delivery, check) ? MOSQ_ERR_PLUGIN_IGNORE : MOSQ_ERR_ACL_DENIED;
+    }
+    if (!broker_thread) {
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    }
+    switch (check->access) {
+    case MOSQ_ACL_WRITE:
+        /* check_retain_source asks in the middle of a replay, with a client that is not registered (decision D6) */
+        if (plugin->sessions.n_filters > 0 && mosquitto_client_id_hashv(check->client) != 0) {
+            delivery_event(&plugin->delivery);
+        }
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    case MOSQ_ACL_SUBSCRIBE:
+        delivery_event(&plugin->delivery);
+        return subscribe_check(plugin, check);
+    case MOSQ_ACL_UNSUBSCRIBE:
+        delivery_event(&plugin->delivery);
+        return unsubscribe_check(plugin, check);
+    default:
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    }
+}
+
+static int on_subscribe_first(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    delivery_event(&plugin->delivery);
+    return subscribe_confirm(plugin, event_data);
+}
+
+static int on_subscribe_last(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    return subscribe_commit(plugin, event_data);
+}
+
+static int on_unsubscribe(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    delivery_event(&plugin->delivery);
+    return unsubscribe_commit(plugin, event_data);
+}
+
+static int on_message_in(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    if (plugin->sessions.n_filters > 0) {
+        delivery_event(&plugin->delivery);
+        if (plugin->sessions.n_no_local > 0) {
+            delivery_announce(&plugin->delivery, event_data);
+        }
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+/* Every session that is removed goes through here. */
+static void end_session(struct session *session) {
+    if (plugin->sweep_next == session) {
+        plugin->sweep_next = session->hh.next;
+    }
+    if (session->ended) {
+        DL_DELETE(plugin->ended, session);
+    }
+    session_remove(&plugin->sessions, session);
+}
+
+static void remove_ended(void) {
+    struct session *session, *next;
+    DL_FOREACH_SAFE(plugin->ended, session, next) {
+        end_session(session);
+    }
+}
+
+static int on_connect(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    const struct mosquitto_evt_connect *connect = event_data;
+    struct mosquitto *client = connect->client;
+    const char *id = mosquitto_client_id(client);
+    delivery_event(&plugin->delivery);
+    sessions_forget_client(&plugin->sessions, client); /* whoever was at this address is gone (fact F16) */
+
+    struct session *session = sessions_find(&plugin->sessions, id);
+    bool nothing_survived = mosquitto_client_clean_session(client) || mosquitto_client_sub_count(client) == 0;
+    if (session != NULL && nothing_survived) {
+        end_session(session);
+        session = NULL;
+    }
+    if (session == NULL) {
+        session = sessions_get(&plugin->sessions, id);
+    }
+    if (session != NULL) {
+        session_set_client(&plugin->sessions, session, client, mosquitto_client_id_hashv(client));
+        reconcile_removed(plugin, session, client);
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+static int on_disconnect(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    const struct mosquitto_evt_disconnect *disconnect = event_data;
+    struct mosquitto *client = disconnect->client;
+    delivery_event(&plugin->delivery);
+    struct session *session = sessions_find(&plugin->sessions, mosquitto_client_id(client));
+    if (disconnect->reason == MOSQ_ERR_SESSION_TAKEN_OVER) {
+        sessions_forget_client(&plugin->sessions, client); /* the session may go on elsewhere: CONNECT will tell */
+    } else if (session != NULL && !session->ended) {
+        session->ended = true; /* removed at the next TICK: its own will may still be sent to it */
+        DL_APPEND(plugin->ended, session);
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+static int on_client_offline(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    const struct mosquitto_evt_client_offline *offline = event_data;
+    delivery_event(&plugin->delivery);
+    struct session *session = sessions_find(&plugin->sessions, mosquitto_client_id(offline->client));
+    if (session != NULL) {
+        reconcile_removed(plugin, session, offline->client);
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+static int on_reload(int event, void *event_data, void *user) {
+    (void)event, (void)event_data, (void)user;
+    delivery_event(&plugin->delivery);
+    return MOSQ_ERR_SUCCESS;
+}
+
+static int on_persist_restore(int event, void *event_data, void *user) {
+    (void)event, (void)event_data, (void)user;
+    plugin->in_global_list = true;
+    return MOSQ_ERR_SUCCESS;
+}
+
+/* ---- the clock ---- */
+
+/* The events whose callbacks run after those of all other plugins, so that they see what the broker will really do. */
+static const struct event {
+    int event;
+    int (*callback)(int, void *, void *);
+} late_events[] = {
+    {MOSQ_EVT_SUBSCRIBE, on_subscribe_last},
+    {MOSQ_EVT_UNSUBSCRIBE, on_unsubscribe},
+    {MOSQ_EVT_MESSAGE_IN, on_message_in},
+};
+
+static int note_client(const struct mosquitto *client, void *user) {
+    (void)user;
+    const char *id = mosquitto_client_id(client);
+    struct session *session = id == NULL ? NULL : sessions_get(&plugin->sessions, id);
+    if (session != NULL) {
+        session_set_client(&plugin->sessions, session, mosquitto_client(id), mosquitto_client_id_hashv(client));
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+/* Before the first packet of a client, after all other plugins have been loaded (fact F18). */
+static void first_tick(void) {
+    plugin->ticked = true;
+    for (size_t i = 0; i < sizeof late_events / sizeof late_events[0]; i++) {
+        if (mosquitto_callback_register(plugin->id, late_events[i].event, late_events[i].callback, NULL, NULL) !=
+            MOSQ_ERR_SUCCESS) {
+            plugin->refuse_all = "the plugin could not register its events: see the broker's log";
+        }
+    }
+    if (plugin->asked_for_list && !plugin->in_global_list) {
+        plugin->refuse_all = "the plugin is loaded for one listener; load it with global_plugin";
+    }
+    if (plugin->refuse_all != NULL) {
+        say(MOSQ_LOG_ERR, "every filter will be refused: %s.", plugin->refuse_all);
+    }
+    mosquitto_apply_on_all_clients(note_client, NULL);
+}
+
+/* Sessions that the broker ended without an event (expiry, fact F16) are found by looking: a part of them each second. */
+static void sweep(void) {
+    size_t n = plugin->sessions.n_sessions / SWEEP_PARTS;
+    n = n < SWEEP_AT_LEAST ? SWEEP_AT_LEAST : n;
+    struct session *session = plugin->sweep_next == NULL ? plugin->sessions.by_id : plugin->sweep_next;
+    for (; n > 0 && session != NULL; n--) {
+        struct session *next = session->hh.next;
+        if (mosquitto_client(session->id) == NULL) {
+            end_session(session);
+        }
+        session = next;
+    }
+    plugin->sweep_next = session;
+}
+
+static void log_mismatches(void) {
+    plugin->delivery.mismatch = false;
+    for (struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
+        if (session->mismatched && !session->mismatch_logged) {
+            char shown[LOG_TEXT_BYTES];
+            say(MOSQ_LOG_WARNING,
+                "client %s holds subscriptions that this plugin did not see; where none of the known ones explains a "
+                "copy it is not delivered. It has to subscribe again to all of them, or connect with Clean Start.",
+                log_text(shown, session->id, strlen(session->id)));
+            session->mismatch_logged = true;
+        }
+    }
+}
+
+static int on_tick(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    const struct mosquitto_evt_tick *tick = event_data;
+    broker_thread = true;
+    delivery_event(&plugin->delivery);
+    if (!plugin->ticked) {
+        first_tick();
+    }
+    remove_ended();
+    if (plugin->delivery.mismatch) {
+        log_mismatches();
+    }
+    if (tick->now_s - plugin->swept_at_s >= SWEEP_INTERVAL_S) {
+        plugin->swept_at_s = tick->now_s;
+        sweep();
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+/* ---- entry points ---- */
+
+static const struct event early_events[] = {
+    {MOSQ_EVT_ACL_CHECK, on_acl_check},
+    {MOSQ_EVT_SUBSCRIBE, on_subscribe_first},
+    {MOSQ_EVT_CONNECT, on_connect},
+    {MOSQ_EVT_DISCONNECT, on_disconnect},
+    {MOSQ_EVT_CLIENT_OFFLINE, on_client_offline},
+    {MOSQ_EVT_TICK, on_tick},
+    {MOSQ_EVT_RELOAD, on_reload},
+};
+
+static bool broker_is_new_enough(void) {
+    return mosquitto_client_id_hashv != NULL && mosquitto_apply_on_all_clients != NULL &&
+           mosquitto_subscription_add != NULL && mosquitto_subscription_delete != NULL &&
+           mosquitto_persistence_location != NULL;
+}
+
+static void free_plugin(struct plugin *old) {
+    if (old != NULL) {
+        subscribe_forget_pending(old);
+        delivery_deinit(&old->delivery);
+        sessions_deinit(&old->sessions);
+        sf_schema_free(old->schema);
+        settings_deinit(&old->settings);
+        free(old);
+    }
+}
+
+static struct plugin *new_plugin(mosquitto_plugin_id_t *id, const struct settings *settings) {
+    struct plugin *new = calloc(1, sizeof *new);
+    if (new == NULL) {
+        return NULL;
+    }
+    new->id = id;
+    new->schema = sf_schema_new();
+    if (new->schema == NULL || !delivery_init(&new->delivery, &new->sessions, new->schema)) {
+        free_plugin(new);
+        return NULL;
+    }
+    new->settings = *settings;
+    new->delivery.filter_retained = settings->filter_retained;
+    return new;
+}
+
+static int register_early_events(void) {
+    for (size_t i = 0; i < sizeof early_events / sizeof early_events[0]; i++) {
+        int rc = mosquitto_callback_register(plugin->id, early_events[i].event, early_events[i].callback, NULL, NULL);
+        if (rc != MOSQ_ERR_SUCCESS) {
+            say(MOSQ_LOG_ERR, "not loaded: the broker did not register an event: %s.", mosquitto_strerror(rc));
+            return rc;
+        }
+    }
+    /* Whether we are in the global list shows in PERSIST_RESTORE (decision D3). With `persistence true` the broker
+     * answers the registration with an error line, so ask only where no persistence is configured in that way. */
+    if (mosquitto_persistence_location() == NULL) {
+        plugin->asked_for_list = mosquitto_callback_register(plugin->id, MOSQ_EVT_PERSIST_RESTORE, on_persist_restore,
+                                                             NULL, NULL) == MOSQ_ERR_SUCCESS;
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+PLUGIN_EXPORT int mosquitto_plugin_version(int supported_version_count, const int *supported_versions) {
+    for (int i = 0; i < supported_version_count; i++) {
+        if (supported_versions[i] == PLUGIN_INTERFACE) {
+            return PLUGIN_INTERFACE;
+        }
+    }
+    return -1;
+}
+
+PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **userdata,
+                                        struct mosquitto_opt *options, int option_count) {
+    (void)userdata;
+    if (!broker_is_new_enough()) {
+        say(MOSQ_LOG_ERR, "not loaded: this broker is older than Mosquitto 2.1, which hands no properties to plugins "
+                          "when it delivers. Install Mosquitto 2.1 or later.");
+        return MOSQ_ERR_NOT_SUPPORTED;
+    }
+    if (plugin != NULL) {
+        say(MOSQ_LOG_ERR, "not loaded: it is loaded twice. Keep one line in the configuration file: the first "
+                          "global_plugin.");
+        return MOSQ_ERR_ALREADY_EXISTS;
+    }
+    char other[LOG_TEXT_BYTES];
+    if (load_order_other_plugin(other)) {
+        say(MOSQ_LOG_ERR, "not loaded: the plugin %s is loaded before it. Move the line that loads this plugin above "
+                          "all others in the configuration file.", other);
+        return MOSQ_ERR_INVAL;
+    }
+    struct settings settings;
+    char error[SETTINGS_ERROR_BYTES];
+    if (!settings_read(&settings, options, option_count, error)) {
+        say(MOSQ_LOG_ERR, "not loaded: %s.", error);
+        return MOSQ_ERR_INVAL;
+    }
+    plugin = new_plugin(identifier, &settings);
+    if (plugin == NULL) {
+        settings_deinit(&settings);
+        say(MOSQ_LOG_ERR, "not loaded: out of memory.");
+        return MOSQ_ERR_NOMEM;
+    }
+    broker_thread = true;
+    mosquitto_plugin_set_info(identifier, PLUGIN_NAME, sf_version());
+    int rc = register_early_events();
+    if (rc != MOSQ_ERR_SUCCESS) {
+        free_plugin(plugin);
+        plugin = NULL;
+    }
+    return rc;
+}
+
+PLUGIN_EXPORT int mosquitto_plugin_cleanup(void *userdata, struct mosquitto_opt *options, int option_count) {
+    (void)userdata, (void)options, (void)option_count;
+    free_plugin(plugin);
+    plugin = NULL;
+    return MOSQ_ERR_SUCCESS;
+}

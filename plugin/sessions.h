@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sessions: what the broker's sessions have subscribed to, and under which filter. The broker's own tables are closed to
+ * plugins, so this is a mirror: every session, with or without filters, because a copy can only be assigned to the right
+ * subscription when all of the session's subscriptions are known (DESIGN decision D7).
+ *
+ * A *session* is known by its client identifier; `struct mosquitto *` is only where it is at the moment (fact F16).
+ * A *subscription* is what the broker has: one per session and topic filter, or per session, share group and topic
+ * filter. Its text "in the broker's form" is what the broker's tree holds: no expression, no escapes, and the share group
+ * renamed when there is a filter (see subscription_string.h).
+ *
+ * One thread only: the broker's.
+ */
+#ifndef PLUGIN_SESSIONS_H
+#define PLUGIN_SESSIONS_H
+
+#include "map.h"
+#include "subfilter.h"
+#include "topic_tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+struct mosquitto;
+
+/* The members of one share group on one topic filter: each message goes to one of them. */
+struct share_group {
+    struct topic_node *node; /* in sessions.shared_tree */
+    uint64_t served;         /* delivery.number of the last message one of the members was asked READ for */
+    size_t n_members;
+    size_t name_bytes; /* of the name as clients write it, without the fingerprint */
+    UT_hash_handle hh;
+    bool hashed;
+    char text[]; /* "$share/<name in the broker's form>/<topic filter>", NUL-terminated: the key */
+};
+
+struct subscription {
+    struct session *session;
+    struct topic_node *node;   /* the topic filter, in sessions.tree or sessions.shared_tree */
+    struct share_group *group; /* NULL: not shared */
+    struct sf_filter *filter;  /* a reference; NULL: plain */
+    uint64_t passed;
+    uint64_t dropped;
+    uint32_t filter_id;
+    uint32_t identifier; /* the Subscription Identifier; 0: none */
+    uint32_t index;      /* in its list */
+    uint8_t options;     /* as in SUBSCRIBE: QoS, no local, retain as published, retain handling */
+};
+
+struct subscription_list {
+    struct subscription **items;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+struct session {
+    struct mosquitto *client; /* where the session was last; NULL: not known */
+    uint32_t client_hash;     /* mosquitto_client_id_hashv of the identifier; never 0 while client is set */
+    uint32_t n_filters;       /* subscriptions with a filter */
+    uint32_t n_no_local;      /* subscriptions with the no-local option */
+    bool ended;               /* the broker ended it; kept until the next TICK, since its will may still be sent */
+    bool stored;              /* the journal has records of it */
+    bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
+    bool mismatch_logged;     /* it was */
+    uint64_t seen;            /* delivery.number of the last message it was asked READ for */
+    uint32_t position;        /* how far in that message's topic filters the READs got */
+    struct subscription_list normal;
+    struct subscription_list shared;
+    uint64_t refusals; /* see refusals in subscribe.c */
+    long refusals_at_s;
+    struct session *prev; /* in plugin.ended */
+    struct session *next;
+    UT_hash_handle hh;
+    bool hashed;
+    char id[]; /* NUL-terminated */
+};
+
+struct sessions {
+    struct session *by_id;         /* uthash */
+    struct share_group *groups;    /* uthash */
+    struct map by_client;          /* (client, NULL) -> session */
+    struct map by_topic;           /* (session, node) -> subscription, those that are not shared */
+    struct topic_tree tree;        /* of subscriptions that are not shared */
+    struct topic_tree shared_tree; /* of shared subscriptions */
+    size_t n_sessions;
+    size_t n_subscriptions;
+    size_t n_filters;  /* subscriptions with a filter, of all sessions */
+    size_t n_no_local; /* subscriptions with no-local, of sessions that have filters or not */
+};
+
+/* Free everything. */
+void sessions_deinit(struct sessions *sessions);
+
+/* The session of a client identifier (NUL-terminated), or NULL. */
+struct session *sessions_find(const struct sessions *sessions, const char *id);
+
+/* The session of a client identifier; made if there is none. NULL: out of memory, nothing has changed. */
+struct session *sessions_get(struct sessions *sessions, const char *id) __attribute__((warn_unused_result));
+
+/* Note that `session` is now at `client` (any earlier place of it, and any earlier session there, are forgotten).
+ * Out of memory: the place is not noted, and the session is found by its identifier. */
+void session_set_client(struct sessions *sessions, struct session *session, struct mosquitto *client,
+                        uint32_t client_hash);
+
+/* Forget that anything is at `client`. */
+void sessions_forget_client(struct sessions *sessions, const struct mosquitto *client);
+
+/* Remove a session with all of its subscriptions. */
+void session_remove(struct sessions *sessions, struct session *session);
+
+/* Subscriptions of a session. */
+static inline uint32_t session_count(const struct session *session) {
+    return session->normal.count + session->shared.count;
+}
+
+/* The subscription whose text in the broker's form is `text` (NUL-terminated), or NULL. */
+struct subscription *session_find(const struct sessions *sessions, const struct session *session, const char *text);
+
+/* The subscription of a session in the share group `name` as clients write it, whatever its filter, or NULL. */
+struct subscription *session_find_shared(const struct sessions *sessions, const struct session *session,
+                                         const char *name, size_t name_bytes, const char *topic_filter);
+
+/* The subscription of a session on one node of sessions.tree, or NULL. For the delivery path. */
+static inline struct subscription *session_on_node(const struct sessions *sessions, const struct session *session,
+                                                   const struct topic_node *node) {
+    return map_get(&sessions->by_topic, session, node);
+}
+
+/* Add a subscription, or change the one that is there, as the broker is about to. `text` (borrowed, NUL-terminated) is
+ * in the broker's form; `name_bytes` is the length of its share group as clients write it (0 when it is not shared).
+ * `filter` is taken (NULL: plain) when the call succeeds. Counters start again when the filter is another one.
+ * NULL: out of memory, nothing has changed. */
+struct subscription *session_subscribe(struct sessions *sessions, struct session *session, const char *text,
+                                       size_t name_bytes, struct sf_filter *filter, uint8_t options,
+                                       uint32_t identifier) __attribute__((warn_unused_result));
+
+/* Remove one subscription. */
+void subscription_remove(struct sessions *sessions, struct subscription *subscription);
+
+/* The text in the broker's form: its length, and the text itself with a NUL (room for length + 1). */
+size_t subscription_text_bytes(const struct subscription *subscription);
+void subscription_write_text(const struct subscription *subscription, char *out);
+
+/* The topic filter as the client wrote it, without expression: like the above, but with the share group's own name. */
+size_t subscription_topic_bytes(const struct subscription *subscription);
+void subscription_write_topic(const struct subscription *subscription, char *out);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * subscribe: see the header. Nothing is written to the broker's buffer before everything that could refuse the entry has
+ * passed; and nothing at all when the buffer may be the broker's own tree (fact F7).
+ */
+#include "subscribe.h"
+
+#include "log.h"
+#include "plugin.h"
+#include "reconcile.h"
+#include "subscription_string.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MQTT_5 = 5,
+    REFUSALS_LOGGED = 5,     /* of one client within */
+    REFUSALS_WINDOW_S = 10,  /* so many seconds */
+};
+
+/* ACL_CHECK hands the topic of a request as const, but it is the broker's own buffer, used after us (fact F3). */
+static char *broker_buffer(const struct mosquitto_evt_acl_check *check) {
+    return (char *)(uintptr_t)check->topic;
+}
+
+/* ---- refusing ---- */
+
+/* Whether a refusal of this client may be logged now: a few in each window; the next window says how many were not. */
+static bool may_log(struct session *session, const char *id) {
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (session == NULL) {
+        return true;
+    }
+    if (session->refusals == 0 || now.tv_sec - session->refusals_at_s >= REFUSALS_WINDOW_S) {
+        if (session->refusals > REFUSALS_LOGGED) {
+            char shown[LOG_TEXT_BYTES];
+            mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: %" PRIu64 " more subscriptions were refused.",
+                                 PLUGIN_NAME, log_text(shown, id, strlen(id)), session->refusals - REFUSALS_LOGGED);
+        }
+        session->refusals = 0;
+        session->refusals_at_s = now.tv_sec;
+    }
+    return ++session->refusals <= REFUSALS_LOGGED;
+}
+
+static void log_refusal(struct plugin *plugin, const char *id, const char *subscription, const struct sf_error *error) {
+    plugin->refused++;
+    if (may_log(sessions_find(&plugin->sessions, id), id)) {
+        char shown_id[LOG_TEXT_BYTES];
+        char shown[LOG_TEXT_BYTES];
+        mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: subscription '%s' refused (%s, offset %zu): %s",
+                             PLUGIN_NAME, log_text(shown_id, id, strlen(id)),
+                             log_text(shown, subscription, strlen(subscription)), sf_status_name(error->code),
+                             error->offset, error->text);
+    }
+}
+
+/* ---- ACL_CHECK(SUBSCRIBE) ---- */
+
+void subscribe_forget_pending(struct plugin *plugin) {
+    sf_filter_unref(plugin->pending.filter);
+    free(plugin->pending.text);
+    plugin->pending = (struct pending_subscription){0};
+}
+
+/* Note an entry for subscribe_commit. Takes `filter` and `text`. */
+static void set_pending(struct plugin *plugin, const struct mosquitto *client, struct sf_filter *filter, char *text) {
+    plugin->pending = (struct pending_subscription){.client = client, .filter = filter, .text = text};
+}
+
+static struct sf_options compile_options(const struct settings *settings) {
+    return (struct sf_options){
+        .dialects = settings->dialects,
+        .max_expression_bytes = settings->max_expression_bytes,
+        .strict_integers = settings->strict_integers,
+        .tag_key = settings->tag_key,
+    };
+}
+
+static bool refuse(struct sf_error *error, enum sf_status code, const char *text) {
+    *error = (struct sf_error){.code = code};
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return false;
+}
+
+/* Whether this client can have one more filter at all. */
+static bool may_filter(const struct plugin *plugin, const struct mosquitto *client, const struct session *session,
+                       struct sf_error *error) {
+    if (plugin->refuse_all != NULL) {
+        return refuse(error, SF_E_LIMIT, plugin->refuse_all);
+    }
+    uint32_t known = session == NULL ? 0 : session_count(session);
+    if ((uint32_t)mosquitto_client_sub_count(client) != known) {
+        return refuse(error, SF_E_LIMIT,
+                      "the session holds subscriptions from before this plugin was loaded, so copies could not be "
+                      "assigned; subscribe again to all of them, or connect with Clean Start");
+    }
+    return true;
+}
+
+/* The subscription that one to `base` would replace, or NULL. */
+static struct subscription *find_replaced(const struct plugin *plugin, const struct session *session,
+                                          const char *base) {
+    size_t topic = share_topic_offset(base);
+    return topic == 0 ? session_find(&plugin->sessions, session, base)
+                      : session_find_shared(&plugin->sessions, session, base + SHARE_PREFIX_BYTES,
+                                            share_name_bytes(base), base + topic);
+}
+
+static bool within_limit(const struct plugin *plugin, const struct session *session, const char *base,
+                         struct sf_error *error) {
+    size_t limit = plugin->settings.max_filters_per_client;
+    if (limit == 0 || session == NULL || session->n_filters < limit) {
+        return true;
+    }
+    const struct subscription *replaced = find_replaced(plugin, session, base);
+    if (replaced != NULL && replaced->filter != NULL) {
+        return true;
+    }
+    *error = (struct sf_error){.code = SF_E_LIMIT};
+    snprintf(error->text, sizeof error->text, "the client has %zu filters, as many as max_filters_per_client allows",
+             limit);
+    return false;
+}
+
+/* Split and compile `text`, a copy of the entry that is shortened to its base topic. false: `error` says why. */
+static bool read_entry(struct plugin *plugin, const struct session *session, char *text, struct sf_filter **filter_out,
+                       struct sf_error *error) {
+    size_t bytes = strlen(text);
+    struct sf_subscription split;
+    sf_subscription_split(text, bytes, &split);
+
+    const struct sf_options options = compile_options(&plugin->settings);
+    if (sf_compile(plugin->schema, &options, text + split.expression_offset, split.expression_bytes, filter_out,
+                   error) != SF_OK) {
+        error->offset += split.expression_offset;
+        return false;
+    }
+    size_t base_bytes = 0;
+    if (sf_topic_decode(text, split.topic_bytes, &base_bytes, error) != SF_OK) {
+        sf_filter_unref(*filter_out);
+        return false;
+    }
+    text[base_bytes] = '\0';
+    if (!within_limit(plugin, session, text, error)) {
+        sf_filter_unref(*filter_out);
+        return false;
+    }
+    if (!delivery_reserve(&plugin->delivery, *filter_out)) {
+        sf_filter_unref(*filter_out);
+        return refuse(error, SF_E_NOMEM, "out of memory");
+    }
+    return true;
+}
+
+int subscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *check) {
+    subscribe_forget_pending(plugin);
+    if (strchr(check->topic, '?') == NULL) {
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    }
+    char *buffer = broker_buffer(check);
+    char *text = strdup(buffer);
+    if (text == NULL) {
+        return MOSQ_ERR_ACL_DENIED;
+    }
+    if (!plugin->settings.enabled || mosquitto_client_protocol_version(check->client) < MQTT_5) {
+        set_pending(plugin, check->client, NULL, text);
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    }
+    const char *id = mosquitto_client_id(check->client);
+    const struct session *session = sessions_find(&plugin->sessions, id);
+    if (session != NULL && session_find(&plugin->sessions, session, text) != NULL) {
+        free(text); /* perhaps the broker's tree itself, in a re-check (fact F7): not to be written to */
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    }
+    struct sf_filter *filter = NULL;
+    struct sf_error error;
+    if (!may_filter(plugin, check->client, session, &error) || !read_entry(plugin, session, text, &filter, &error)) {
+        log_refusal(plugin, id, buffer, &error);
+        free(text);
+        return MOSQ_ERR_ACL_DENIED;
+    }
+    memcpy(buffer, text, strlen(text) + 1);
+    set_pending(plugin, check->client, filter, text);
+    return MOSQ_ERR_PLUGIN_IGNORE;
+}
+
+/* ---- MOSQ_EVT_SUBSCRIBE ---- */
+
+int subscribe_confirm(struct plugin *plugin, const struct mosquitto_evt_subscribe *event) {
+    struct pending_subscription *pending = &plugin->pending;
+    if (pending->client == event->client && strcmp(pending->text, event->data.topic_filter) == 0) {
+        pending->confirmed = true;
+        return MOSQ_ERR_SUCCESS;
+    }
+    subscribe_forget_pending(plugin);
+    if (strchr(event->data.topic_filter, '?') == NULL || !plugin->settings.enabled ||
+        mosquitto_client_protocol_version(event->client) < MQTT_5) {
+        return MOSQ_ERR_SUCCESS;
+    }
+    char shown_id[LOG_TEXT_BYTES];
+    char shown[LOG_TEXT_BYTES];
+    const char *id = mosquitto_client_id(event->client);
+    mosquitto_log_printf(MOSQ_LOG_ERR,
+                         "%s: client %s: connection closed: subscription '%s' was allowed by another plugin before "
+                         "this one could read its filter. Make this plugin the first global_plugin of the "
+                         "configuration file. (Or the client holds this text as a literal topic filter: then it has "
+                         "to unsubscribe from that first.)",
+                         PLUGIN_NAME, log_text(shown_id, id, strlen(id)),
+                         log_text(shown, event->data.topic_filter, strlen(event->data.topic_filter)));
+    return MOSQ_ERR_ACL_DENIED;
+}
+
+/* The text that the broker is to insert: for a share group with a filter the renamed one, new from mosquitto_malloc;
+ * otherwise `text` itself. NULL: out of memory. */
+static char *broker_text(char *text, const struct sf_filter *filter) {
+    if (filter == NULL || share_topic_offset(text) == 0) {
+        return text;
+    }
+    char *renamed = mosquitto_malloc(share_renamed_bytes(text));
+    if (renamed != NULL) {
+        size_t filter_bytes = 0;
+        const char *filter_text = sf_filter_text(filter, &filter_bytes);
+        share_rename(text, filter_text, filter_bytes, renamed);
+    }
+    return renamed;
+}
+
+/* A share group's member that subscribes with another filter, or none, leaves the group it was in. */
+static void leave_group(struct plugin *plugin, struct session *session, struct subscription *old, const char *text) {
+    if (old != NULL && strcmp(old->group->text, text) != 0) {
+        mosquitto_subscription_delete(session->id, old->group->text);
+        subscription_remove(&plugin->sessions, old);
+    }
+}
+
+int subscribe_commit(struct plugin *plugin, struct mosquitto_evt_subscribe *event) {
+    char *text = event->data.topic_filter;
+    struct sf_filter *filter = plugin->pending.confirmed ? plugin->pending.filter : NULL;
+    if (!subscription_text_is_possible(text)) {
+        return MOSQ_ERR_SUCCESS; /* the broker closes the connection */
+    }
+    struct session *session = sessions_get(&plugin->sessions, mosquitto_client_id(event->client));
+    if (session == NULL) {
+        return MOSQ_ERR_NOMEM;
+    }
+    session_set_client(&plugin->sessions, session, event->client, mosquitto_client_id_hashv(event->client));
+
+    bool shared = share_topic_offset(text) != 0;
+    struct subscription *old = shared ? find_replaced(plugin, session, text) : NULL;
+    char *renamed = broker_text(text, filter);
+    if (renamed == NULL) {
+        return MOSQ_ERR_NOMEM;
+    }
+    struct subscription *subscription =
+        session_subscribe(&plugin->sessions, session, renamed, shared ? share_name_bytes(text) : 0,
+                          filter == NULL ? NULL : sf_filter_ref(filter), event->data.options, event->data.identifier);
+    if (subscription == NULL) {
+        sf_filter_unref(filter);
+        if (renamed != text) {
+            mosquitto_free(renamed);
+        }
+        return MOSQ_ERR_NOMEM;
+    }
+    leave_group(plugin, session, old, renamed);
+    event->data.topic_filter = renamed; /* the broker frees what was there */
+    subscribe_forget_pending(plugin);
+    delivery_expect_retained(&plugin->delivery, subscription);
+    return MOSQ_ERR_SUCCESS;
+}
+
+/* ---- UNSUBSCRIBE ---- */
+
+int unsubscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *check) {
+    const char *mark = strchr(check->topic, '?');
+    if (mark == NULL || mosquitto_client_protocol_version(check->client) < MQTT_5) {
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    }
+    char *buffer = broker_buffer(check);
+    const struct session *session = sessions_find(&plugin->sessions, mosquitto_client_id(check->client));
+    if (session == NULL || session_find(&plugin->sessions, session, buffer) != NULL) {
+        return MOSQ_ERR_PLUGIN_IGNORE; /* nothing to find, or a literal '?' */
+    }
+    char *base = strndup(buffer, (size_t)(mark - buffer));
+    size_t base_bytes = 0;
+    if (base != NULL && sf_topic_decode(base, strlen(base), &base_bytes, NULL) == SF_OK) {
+        base[base_bytes] = '\0';
+        if (plugin->settings.enabled || find_replaced(plugin, session, base) != NULL) {
+            memcpy(buffer, base, base_bytes + 1);
+        }
+    }
+    free(base);
+    return MOSQ_ERR_PLUGIN_IGNORE;
+}
+
+int unsubscribe_commit(struct plugin *plugin, struct mosquitto_evt_unsubscribe *event) {
+    const struct session *session = sessions_find(&plugin->sessions, mosquitto_client_id(event->client));
+    struct subscription *subscription =
+        session == NULL ? NULL : find_replaced(plugin, session, event->data.topic_filter);
+    if (subscription == NULL) {
+        return MOSQ_ERR_SUCCESS;
+    }
+    if (subscription->group != NULL) {
+        char *text = mosquitto_strdup(subscription->group->text);
+        if (text == NULL) {
+            return MOSQ_ERR_NOMEM;
+        }
+        event->data.topic_filter = text; /* the broker frees what was there */
+    }
+    subscription_remove(&plugin->sessions, subscription);
+    return MOSQ_ERR_SUCCESS;
+}
