@@ -2,10 +2,10 @@
  *
  * Brokers of the harness (see harness.h).
  *
- * A broker's output goes to a file in its folder; inotify says when there is more to read. A pipe whose other end only the
- * broker holds says when it has ended. Its ports are reserved among all test processes of this machine by abstract Unix
- * sockets of that number, which vanish with the process; they lie below the range that the kernel gives to outgoing
- * connections, so no client can sit on one.
+ * A broker's output goes to a file in its folder; inotify says when there is more to read. A pipe whose other end
+ * only the broker holds says when it has ended. Its ports are reserved among all test processes of this machine by
+ * abstract Unix sockets of that number, which vanish with the process; they lie below the range that the kernel gives
+ * to outgoing connections, so no client can sit on one.
  */
 #define _XOPEN_SOURCE 700 /* nftw */
 
@@ -31,8 +31,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FIRST_PORT 10240
-#define LAST_PORT  32767
+#define FIRST_PORT  10240
+#define LAST_PORT   32767
 #define MAX_WRAPPER 16 /* words of TEST_BROKER_WRAPPER */
 
 struct broker {
@@ -46,8 +46,8 @@ struct broker {
     int status;
     bool may_fail;
 
-    int watch;  /* inotify on the log */
-    char *log;  /* as last read */
+    int watch; /* inotify on the log */
+    char *log; /* as last read */
     size_t log_bytes;
     size_t run_offset;   /* where the log of the present run begins */
     size_t await_offset; /* where broker_await_log goes on */
@@ -55,8 +55,7 @@ struct broker {
 
 /* ---- folder and ports ---------------------------------------------------------------------------------------- */
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
     (void)status;
     (void)type;
     (void)walk;
@@ -64,22 +63,22 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 }
 
 /* A socket that no other process of this machine has while this one lives, or -1. */
-static int lock_port(int port)
-{
+static int lock_port(int port) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     /* sun_path[0] is NUL: an abstract name, without a file. */
-    int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "subfilter-test-port-%d", port);
+    int length =
+        snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "subfilter-test-port-%d", port);
     int lock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (lock >= 0 && bind(lock, (struct sockaddr *)&name,
-                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) != 0) {
+    if (lock >= 0 &&
+        bind(lock, (struct sockaddr *)&name,
+             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) != 0) {
         close(lock);
         lock = -1;
     }
     return lock;
 }
 
-static bool can_listen(int port)
-{
+static bool can_listen(int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int one = 1;
@@ -94,8 +93,7 @@ static bool can_listen(int port)
     return can;
 }
 
-static void reserve_ports(struct broker *broker)
-{
+static void reserve_ports(struct broker *broker) {
     const int range = LAST_PORT - FIRST_PORT + 1;
     int port = FIRST_PORT + (int)((unsigned)getpid() * 37U % (unsigned)range);
     unsigned found = 0;
@@ -112,19 +110,16 @@ static void reserve_ports(struct broker *broker)
     REQUIRE(found == BROKER_PORTS, "no free port");
 }
 
-int broker_port(const struct broker *broker, unsigned number)
-{
+int broker_port(const struct broker *broker, unsigned number) {
     REQUIRE(number >= 1 && number <= BROKER_PORTS, "port %u", number);
     return broker->ports[number - 1];
 }
 
-const char *broker_dir(const struct broker *broker)
-{
+const char *broker_dir(const struct broker *broker) {
     return broker->dir;
 }
 
-void broker_write_file(struct broker *broker, const char *name, const char *text)
-{
+void broker_write_file(struct broker *broker, const char *name, const char *text) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", broker->dir, name);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -137,8 +132,8 @@ void broker_write_file(struct broker *broker, const char *name, const char *text
 /* ---- configuration ------------------------------------------------------------------------------------------- */
 
 /* What the token at `text` stands for, in `value`; its length, or 0 when it is none. */
-static size_t expand(const struct broker *broker, const char *text, char *value, size_t value_bytes)
-{
+static size_t expand(const struct broker *broker, const char *text, char *value,
+                     size_t value_bytes) {
     unsigned number = 1;
     int used = 0;
     if (strncmp(text, "@DIR@", 5) == 0) {
@@ -158,13 +153,12 @@ static size_t expand(const struct broker *broker, const char *text, char *value,
     return (size_t)used;
 }
 
-static void write_config(struct broker *broker)
-{
+static void write_config(struct broker *broker) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     REQUIRE(out != NULL, "out of memory");
-    fputs("log_dest stderr\nlog_type all\nlog_timestamp false\n", out);
+    fputs("log_dest stderr\nlog_type all\nlog_timestamp false\nset_tcp_nodelay true\n", out);
     if (geteuid() == 0) {
         fputs("user root\n", out); /* otherwise it could not write into its folder */
     }
@@ -186,8 +180,7 @@ static void write_config(struct broker *broker)
     free(text);
 }
 
-static void set_config(struct broker *broker, const char *format, va_list arguments)
-{
+static void set_config(struct broker *broker, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
@@ -200,8 +193,7 @@ static void set_config(struct broker *broker, const char *format, va_list argume
     write_config(broker);
 }
 
-void broker_configure(struct broker *broker, const char *format, ...)
-{
+void broker_configure(struct broker *broker, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     set_config(broker, format, arguments);
@@ -210,8 +202,7 @@ void broker_configure(struct broker *broker, const char *format, ...)
 
 /* ---- the log ------------------------------------------------------------------------------------------------- */
 
-const char *broker_log(struct broker *broker)
-{
+const char *broker_log(struct broker *broker) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/broker.log", broker->dir);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -223,7 +214,8 @@ const char *broker_log(struct broker *broker)
     REQUIRE(log != NULL, "out of memory");
     broker->log = log;
     while (broker->log_bytes < bytes) {
-        ssize_t got = pread(fd, log + broker->log_bytes, bytes - broker->log_bytes, (off_t)broker->log_bytes);
+        ssize_t got =
+            pread(fd, log + broker->log_bytes, bytes - broker->log_bytes, (off_t)broker->log_bytes);
         REQUIRE(got > 0, "%s: %s", path, strerror(errno));
         broker->log_bytes += (size_t)got;
     }
@@ -232,8 +224,7 @@ const char *broker_log(struct broker *broker)
     return log;
 }
 
-static size_t count_lines(const char *log, const char *text)
-{
+static size_t count_lines(const char *log, const char *text) {
     size_t n = 0;
     for (const char *found = log; (found = strstr(found, text)) != NULL; n++) {
         found = strchr(found, '\n');
@@ -244,13 +235,11 @@ static size_t count_lines(const char *log, const char *text)
     return n;
 }
 
-size_t broker_log_count(struct broker *broker, const char *text)
-{
+size_t broker_log_count(struct broker *broker, const char *text) {
     return count_lines(broker_log(broker), text);
 }
 
-static void print_log(struct broker *broker)
-{
+static void print_log(struct broker *broker) {
     test_note("---- log of the broker in %s, port %d", broker->dir, broker->ports[0]);
     const char *line = broker_log(broker);
     while (*line != '\0') {
@@ -262,8 +251,7 @@ static void print_log(struct broker *broker)
 }
 
 /* Take note of the end of a broker whose life line is closed. */
-static void reap(struct broker *broker)
-{
+static void reap(struct broker *broker) {
     int status = 0;
     pid_t pid;
     do {
@@ -276,8 +264,7 @@ static void reap(struct broker *broker)
     broker->life = -1;
 }
 
-static bool has_ended(struct broker *broker)
-{
+static bool has_ended(struct broker *broker) {
     char byte;
     if (broker->pid != 0 && read(broker->life, &byte, 1) == 0) {
         reap(broker);
@@ -286,8 +273,7 @@ static bool has_ended(struct broker *broker)
 }
 
 /* Wait until `text` stands in the log at or after *offset; on success *offset is the end of its line. */
-static bool await_log(struct broker *broker, const char *text, size_t *offset)
-{
+static bool await_log(struct broker *broker, const char *text, size_t *offset) {
     int64_t deadline = harness_deadline();
     for (;;) {
         /* In this order: what a broker wrote before its end is there once it has ended. */
@@ -308,8 +294,7 @@ static bool await_log(struct broker *broker, const char *text, size_t *offset)
     }
 }
 
-bool broker_await_log(struct broker *broker, const char *text)
-{
+bool broker_await_log(struct broker *broker, const char *text) {
     bool found = await_log(broker, text, &broker->await_offset);
     if (!found) {
         test_note("not in the log: %s", text);
@@ -320,13 +305,13 @@ bool broker_await_log(struct broker *broker, const char *text)
 /* ---- start and end ------------------------------------------------------------------------------------------- */
 
 /* In the child: become the broker. */
-static void exec_broker(const struct broker *broker, int log)
-{
+static void exec_broker(const struct broker *broker, int log) {
     const char *arguments[MAX_WRAPPER + 4];
     size_t n = 0;
     const char *wrapper = getenv("TEST_BROKER_WRAPPER");
     char *words = strdup(wrapper == NULL ? "" : wrapper);
-    for (char *word = strtok(words, " "); word != NULL && n < MAX_WRAPPER; word = strtok(NULL, " ")) {
+    for (char *word = strtok(words, " "); word != NULL && n < MAX_WRAPPER;
+         word = strtok(NULL, " ")) {
         arguments[n++] = word;
     }
     arguments[n++] = TEST_BROKER;
@@ -346,8 +331,7 @@ static void exec_broker(const struct broker *broker, int log)
     _exit(127);
 }
 
-static int open_log(const struct broker *broker)
-{
+static int open_log(const struct broker *broker) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/broker.log", broker->dir);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -355,8 +339,7 @@ static int open_log(const struct broker *broker)
     return fd;
 }
 
-bool broker_try_run(struct broker *broker)
-{
+bool broker_try_run(struct broker *broker) {
     REQUIRE(broker->pid == 0, "it is running already");
     int life[2];
     int log = open_log(broker);
@@ -383,15 +366,13 @@ bool broker_try_run(struct broker *broker)
     return runs;
 }
 
-void broker_run(struct broker *broker)
-{
+void broker_run(struct broker *broker) {
     bool runs = broker_try_run(broker);
     REQUIRE(runs, "the broker ended with status %d instead of starting", broker->status);
 }
 
 /* Wait for the end of a broker that was told to end. */
-static int await_end(struct broker *broker)
-{
+static int await_end(struct broker *broker) {
     int64_t deadline = harness_deadline();
     while (!has_ended(broker)) {
         if (!harness_wait(&broker->life, 1, deadline)) {
@@ -403,8 +384,7 @@ static int await_end(struct broker *broker)
     return broker->status;
 }
 
-int broker_stop(struct broker *broker)
-{
+int broker_stop(struct broker *broker) {
     if (broker->pid != 0) {
         kill(broker->pid, SIGTERM);
         await_end(broker);
@@ -412,16 +392,14 @@ int broker_stop(struct broker *broker)
     return broker->status;
 }
 
-void broker_kill(struct broker *broker)
-{
+void broker_kill(struct broker *broker) {
     REQUIRE(broker->pid != 0, "it is not running");
     kill(broker->pid, SIGKILL);
     await_end(broker);
     broker->status = 0; /* as wanted */
 }
 
-static void signal_and_await(struct broker *broker, int signal_number, const char *text)
-{
+static void signal_and_await(struct broker *broker, int signal_number, const char *text) {
     REQUIRE(broker->pid != 0, "it is not running");
     broker_log(broker);
     size_t offset = broker->log_bytes;
@@ -430,44 +408,37 @@ static void signal_and_await(struct broker *broker, int signal_number, const cha
     REQUIRE(seen, "the broker does not log \"%s\"", text);
 }
 
-void broker_reload(struct broker *broker)
-{
+void broker_reload(struct broker *broker) {
     signal_and_await(broker, SIGHUP, "Reloading config.");
 }
 
-void broker_save(struct broker *broker)
-{
+void broker_save(struct broker *broker) {
     signal_and_await(broker, SIGUSR1, "Saving in-memory database to ");
 }
 
-bool broker_is_running(const struct broker *broker)
-{
+bool broker_is_running(const struct broker *broker) {
     return broker->pid != 0 && kill(broker->pid, 0) == 0;
 }
 
-int broker_status(const struct broker *broker)
-{
+int broker_status(const struct broker *broker) {
     return broker->status;
 }
 
-void broker_expect_failure(struct broker *broker)
-{
+void broker_expect_failure(struct broker *broker) {
     broker->may_fail = true;
 }
 
-long broker_pid(const struct broker *broker)
-{
+long broker_pid(const struct broker *broker) {
     return broker->pid;
 }
 
 /* ---- life of the struct -------------------------------------------------------------------------------------- */
 
-static void broker_free(void *user)
-{
+static void broker_free(void *user) {
     struct broker *broker = user;
     broker_stop(broker);
-    CHECK(broker->may_fail || broker->status == 0, "the broker in %s ended with status %d", broker->dir,
-          broker->status);
+    CHECK(broker->may_fail || broker->status == 0, "the broker in %s ended with status %d",
+          broker->dir, broker->status);
     if (test_has_failed()) {
         print_log(broker);
     }
@@ -485,8 +456,7 @@ static void broker_free(void *user)
     free(broker);
 }
 
-static struct broker *new_broker(const char *format, va_list arguments)
-{
+static struct broker *new_broker(const char *format, va_list arguments) {
     struct broker *broker = calloc(1, sizeof *broker);
     REQUIRE(broker != NULL, "out of memory");
     broker->life = -1;
@@ -505,8 +475,7 @@ static struct broker *new_broker(const char *format, va_list arguments)
     return broker;
 }
 
-struct broker *broker_new(const char *format, ...)
-{
+struct broker *broker_new(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     struct broker *broker = new_broker(format, arguments);
@@ -514,8 +483,7 @@ struct broker *broker_new(const char *format, ...)
     return broker;
 }
 
-struct broker *broker_start(const char *format, ...)
-{
+struct broker *broker_start(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     struct broker *broker = new_broker(format, arguments);

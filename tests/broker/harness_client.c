@@ -41,7 +41,7 @@ struct client {
 
     int awaited; /* the packet identifier whose answer is wanted */
     int answers[MAX_ENTRIES];
-    int n_answers; /* NO_ANSWER until it comes */
+    int n_answers;       /* NO_ANSWER until it comes */
     size_t n_unfinished; /* QoS 1 and 2 messages on their way to the broker */
 
     struct message *first;
@@ -60,20 +60,18 @@ static unsigned n_anonymous;
 
 /* ---- waiting ------------------------------------------------------------------------------------------------- */
 
-int64_t harness_now_ms(void)
-{
+int64_t harness_now_ms(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-int64_t harness_deadline(void)
-{
-    return harness_now_ms() + (getenv("TEST_BROKER_WRAPPER") == NULL ? DEADLINE_MS : DEADLINE_WRAPPED_MS);
+int64_t harness_deadline(void) {
+    return harness_now_ms() +
+           (getenv("TEST_BROKER_WRAPPER") == NULL ? DEADLINE_MS : DEADLINE_WRAPPED_MS);
 }
 
-static void serve(struct client *client, short events)
-{
+static void serve(struct client *client, short events) {
     if (events & (POLLIN | POLLHUP | POLLERR)) {
         mosquitto_loop_read(client->mosq, 1);
     }
@@ -82,8 +80,7 @@ static void serve(struct client *client, short events)
     }
 }
 
-bool harness_wait(const int *fds, size_t n, int64_t deadline_ms)
-{
+bool harness_wait(const int *fds, size_t n, int64_t deadline_ms) {
     size_t n_clients = 0;
     for (struct client *client = clients; client != NULL; client = client->next) {
         n_clients++;
@@ -118,8 +115,7 @@ bool harness_wait(const int *fds, size_t n, int64_t deadline_ms)
     return in_time;
 }
 
-void harness_drain(int fd)
-{
+void harness_drain(int fd) {
     int64_t deadline = harness_deadline();
     char bytes[4096];
     for (;;) {
@@ -136,8 +132,7 @@ void harness_drain(int fd)
 }
 
 /* Wait until the wanted answer has come (true) or the connection has ended (false). */
-static bool await_answer(struct client *client)
-{
+static bool await_answer(struct client *client) {
     int64_t deadline = harness_deadline();
     while (client->n_answers == NO_ANSWER && client->connected) {
         bool in_time = harness_wait(NULL, 0, deadline);
@@ -148,8 +143,7 @@ static bool await_answer(struct client *client)
 
 /* ---- messages ------------------------------------------------------------------------------------------------ */
 
-static void *checked(void *memory)
-{
+static void *checked(void *memory) {
     if (memory == NULL) {
         fputs("out of memory\n", stderr);
         abort(); /* in a callback: REQUIRE would jump over the library */
@@ -157,8 +151,7 @@ static void *checked(void *memory)
     return memory;
 }
 
-static void message_free(struct message *message)
-{
+static void message_free(struct message *message) {
     for (size_t i = 0; i < 2 * message->n_user; i++) {
         free(message->user[i]);
     }
@@ -171,8 +164,7 @@ static void message_free(struct message *message)
     free(message);
 }
 
-static void add_user(struct message *message, const mosquitto_property *property)
-{
+static void add_user(struct message *message, const mosquitto_property *property) {
     char *name = NULL;
     char *value = NULL;
     mosquitto_property_read_string_pair(property, MQTT_PROP_USER_PROPERTY, &name, &value, false);
@@ -183,16 +175,14 @@ static void add_user(struct message *message, const mosquitto_property *property
     message->user[2 * n + 1] = value != NULL ? value : checked(strdup(""));
 }
 
-static void add_id(struct message *message, const mosquitto_property *property)
-{
+static void add_id(struct message *message, const mosquitto_property *property) {
     uint32_t id = 0;
     mosquitto_property_read_varint(property, MQTT_PROP_SUBSCRIPTION_IDENTIFIER, &id, false);
     message->ids = checked(realloc(message->ids, (message->n_ids + 1) * sizeof *message->ids));
     message->ids[message->n_ids++] = id;
 }
 
-static void read_properties(struct message *message, const mosquitto_property *properties)
-{
+static void read_properties(struct message *message, const mosquitto_property *properties) {
     for (const mosquitto_property *at = properties; at != NULL; at = mosquitto_property_next(at)) {
         switch (mosquitto_property_identifier(at)) {
         case MQTT_PROP_USER_PROPERTY:
@@ -202,10 +192,12 @@ static void read_properties(struct message *message, const mosquitto_property *p
             add_id(message, at);
             break;
         case MQTT_PROP_CONTENT_TYPE:
-            mosquitto_property_read_string(at, MQTT_PROP_CONTENT_TYPE, &message->content_type, false);
+            mosquitto_property_read_string(at, MQTT_PROP_CONTENT_TYPE, &message->content_type,
+                                           false);
             break;
         case MQTT_PROP_RESPONSE_TOPIC:
-            mosquitto_property_read_string(at, MQTT_PROP_RESPONSE_TOPIC, &message->response_topic, false);
+            mosquitto_property_read_string(at, MQTT_PROP_RESPONSE_TOPIC, &message->response_topic,
+                                           false);
             break;
         default:
             break;
@@ -214,8 +206,7 @@ static void read_properties(struct message *message, const mosquitto_property *p
 }
 
 static void on_message(struct mosquitto *mosq, void *user, const struct mosquitto_message *from,
-                       const mosquitto_property *properties)
-{
+                       const mosquitto_property *properties) {
     (void)mosq;
     struct client *client = user;
     size_t bytes = (size_t)from->payloadlen;
@@ -244,14 +235,13 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
     client->count++;
 }
 
-size_t client_count(const struct client *client)
-{
+size_t client_count(const struct client *client) {
     return client->count;
 }
 
-const struct message *client_message(const struct client *client, size_t index)
-{
-    REQUIRE(index < client->count, "client %s has %zu messages, not %zu", client->id, client->count, index + 1);
+const struct message *client_message(const struct client *client, size_t index) {
+    REQUIRE(index < client->count, "client %s has %zu messages, not %zu", client->id, client->count,
+            index + 1);
     const struct message *message = client->first;
     while (index-- > 0) {
         message = message->next;
@@ -259,8 +249,7 @@ const struct message *client_message(const struct client *client, size_t index)
     return message;
 }
 
-void client_clear(struct client *client)
-{
+void client_clear(struct client *client) {
     while (client->first != NULL) {
         struct message *message = client->first;
         client->first = message->next;
@@ -270,8 +259,7 @@ void client_clear(struct client *client)
     client->count = 0;
 }
 
-const char *message_user(const struct message *message, const char *name)
-{
+const char *message_user(const struct message *message, const char *name) {
     for (size_t i = 0; i < message->n_user; i++) {
         if (strcmp(message->user[2 * i], name) == 0) {
             return message->user[2 * i + 1];
@@ -280,8 +268,7 @@ const char *message_user(const struct message *message, const char *name)
     return NULL;
 }
 
-size_t client_count_payload(const struct client *client, const char *payload)
-{
+size_t client_count_payload(const struct client *client, const char *payload) {
     size_t n = 0;
     for (const struct message *message = client->first; message != NULL; message = message->next) {
         n += strcmp(message->payload, payload) == 0;
@@ -291,8 +278,8 @@ size_t client_count_payload(const struct client *client, const char *payload)
 
 /* ---- the other callbacks --------------------------------------------------------------------------------------- */
 
-static void on_connect(struct mosquitto *mosq, void *user, int code, int flags, const mosquitto_property *properties)
-{
+static void on_connect(struct mosquitto *mosq, void *user, int code, int flags,
+                       const mosquitto_property *properties) {
     (void)mosq;
     (void)properties;
     struct client *client = user;
@@ -300,8 +287,8 @@ static void on_connect(struct mosquitto *mosq, void *user, int code, int flags, 
     client->session_present = (flags & 1) != 0;
 }
 
-static void on_disconnect(struct mosquitto *mosq, void *user, int code, const mosquitto_property *properties)
-{
+static void on_disconnect(struct mosquitto *mosq, void *user, int code,
+                          const mosquitto_property *properties) {
     (void)mosq;
     (void)properties;
     struct client *client = user;
@@ -309,8 +296,7 @@ static void on_disconnect(struct mosquitto *mosq, void *user, int code, const mo
     client->closed = code;
 }
 
-static void note_answers(struct client *client, int mid, int n, const int *codes)
-{
+static void note_answers(struct client *client, int mid, int n, const int *codes) {
     if (mid != client->awaited) {
         return;
     }
@@ -321,24 +307,22 @@ static void note_answers(struct client *client, int mid, int n, const int *codes
 }
 
 static void on_subscribe(struct mosquitto *mosq, void *user, int mid, int n, const int *granted,
-                         const mosquitto_property *properties)
-{
+                         const mosquitto_property *properties) {
     (void)mosq;
     (void)properties;
     note_answers(user, mid, n, granted);
 }
 
 static void on_unsubscribe(struct mosquitto *mosq, void *user, int mid, int n, const int *codes,
-                           const mosquitto_property *properties)
-{
+                           const mosquitto_property *properties) {
     (void)mosq;
     (void)properties;
     note_answers(user, mid, n, codes);
 }
 
 /* For QoS 0 the library calls this once the bytes are written, which says nothing. */
-static void on_publish(struct mosquitto *mosq, void *user, int mid, int code, const mosquitto_property *properties)
-{
+static void on_publish(struct mosquitto *mosq, void *user, int mid, int code,
+                       const mosquitto_property *properties) {
     (void)mosq;
     (void)properties;
     struct client *client = user;
@@ -350,8 +334,7 @@ static void on_publish(struct mosquitto *mosq, void *user, int mid, int code, co
 
 /* ---- connecting ------------------------------------------------------------------------------------------------ */
 
-static void client_free(void *user)
-{
+static void client_free(void *user) {
     struct client *client = user;
     struct client **link = &clients;
     while (*link != client) {
@@ -363,34 +346,37 @@ static void client_free(void *user)
     free(client);
 }
 
-static mosquitto_property *message_properties(const struct publish *publish)
-{
+static mosquitto_property *message_properties(const struct publish *publish) {
     mosquitto_property *properties = NULL;
     int failed = 0;
     for (const char *const *at = publish->user; at != NULL && *at != NULL; at += 2) {
         REQUIRE(at[1] != NULL, "the property %s has no value", at[0]);
-        failed |= mosquitto_property_add_string_pair(&properties, MQTT_PROP_USER_PROPERTY, at[0], at[1]);
+        failed |=
+            mosquitto_property_add_string_pair(&properties, MQTT_PROP_USER_PROPERTY, at[0], at[1]);
     }
     if (publish->content_type != NULL) {
-        failed |= mosquitto_property_add_string(&properties, MQTT_PROP_CONTENT_TYPE, publish->content_type);
+        failed |= mosquitto_property_add_string(&properties, MQTT_PROP_CONTENT_TYPE,
+                                                publish->content_type);
     }
     if (publish->response_topic != NULL) {
-        failed |= mosquitto_property_add_string(&properties, MQTT_PROP_RESPONSE_TOPIC, publish->response_topic);
+        failed |= mosquitto_property_add_string(&properties, MQTT_PROP_RESPONSE_TOPIC,
+                                                publish->response_topic);
     }
     if (publish->expiry_s > 0) {
-        failed |= mosquitto_property_add_int32(&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL, publish->expiry_s);
+        failed |= mosquitto_property_add_int32(&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL,
+                                               publish->expiry_s);
     }
-    REQUIRE(failed == 0, "properties of a message on %s: %s", publish->topic, mosquitto_strerror(failed));
+    REQUIRE(failed == 0, "properties of a message on %s: %s", publish->topic,
+            mosquitto_strerror(failed));
     return properties;
 }
 
-static size_t payload_bytes(const struct publish *publish)
-{
-    return publish->payload == NULL || publish->payload_bytes > 0 ? publish->payload_bytes : strlen(publish->payload);
+static size_t payload_bytes(const struct publish *publish) {
+    return publish->payload == NULL || publish->payload_bytes > 0 ? publish->payload_bytes
+                                                                  : strlen(publish->payload);
 }
 
-static void set_will(struct client *client, const struct publish *will, uint32_t delay_s)
-{
+static void set_will(struct client *client, const struct publish *will, uint32_t delay_s) {
     mosquitto_property *properties = client->protocol == 5 ? message_properties(will) : NULL;
     int rc = MOSQ_ERR_SUCCESS;
     if (delay_s > 0) {
@@ -398,14 +384,13 @@ static void set_will(struct client *client, const struct publish *will, uint32_t
     }
     if (rc == MOSQ_ERR_SUCCESS) {
         /* Takes the properties. */
-        rc = mosquitto_will_set_v5(client->mosq, will->topic, (int)payload_bytes(will), will->payload, will->qos,
-                                   will->retain, properties);
+        rc = mosquitto_will_set_v5(client->mosq, will->topic, (int)payload_bytes(will),
+                                   will->payload, will->qos, will->retain, properties);
     }
     REQUIRE(rc == MOSQ_ERR_SUCCESS, "will: %s", mosquitto_strerror(rc));
 }
 
-static struct client *client_new(struct broker *broker, const struct client_options *options)
-{
+static struct client *client_new(struct broker *broker, const struct client_options *options) {
     static bool ready;
     if (!ready) {
         ready = true;
@@ -441,6 +426,10 @@ static struct client *client_new(struct broker *broker, const struct client_opti
     mosquitto_publish_v5_callback_set(client->mosq, on_publish);
     mosquitto_message_v5_callback_set(client->mosq, on_message);
     int rc = mosquitto_int_option(client->mosq, MOSQ_OPT_PROTOCOL_VERSION, client->protocol);
+    if (rc == MOSQ_ERR_SUCCESS) {
+        /* A small packet must not wait for the acknowledgement of the one before. */
+        rc = mosquitto_int_option(client->mosq, MOSQ_OPT_TCP_NODELAY, 1);
+    }
     if (rc == MOSQ_ERR_SUCCESS && options->username != NULL) {
         rc = mosquitto_username_pw_set(client->mosq, options->username, options->password);
     }
@@ -452,12 +441,12 @@ static struct client *client_new(struct broker *broker, const struct client_opti
 }
 
 /* The reason code of the CONNACK, or CLIENT_CLOSED. */
-static int open_connection(struct client *client)
-{
+static int open_connection(struct client *client) {
     mosquitto_property *properties = NULL;
     int rc = MOSQ_ERR_SUCCESS;
     if (client->protocol == 5 && client->expiry_s > 0) {
-        rc = mosquitto_property_add_int32(&properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL, client->expiry_s);
+        rc = mosquitto_property_add_int32(&properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL,
+                                          client->expiry_s);
     }
     if (client->protocol == 5 && client->receive_maximum > 0 && rc == MOSQ_ERR_SUCCESS) {
         /* Not as a property: the library must know it too. */
@@ -468,11 +457,13 @@ static int open_connection(struct client *client)
         client->connected = true;
         client->n_unfinished = 0;
         /* Keep alive 0: no pings, so nothing here depends on the clock. */
-        rc = mosquitto_connect_bind_v5(client->mosq, "127.0.0.1", client->port, 0, NULL, properties);
+        rc =
+            mosquitto_connect_bind_v5(client->mosq, "127.0.0.1", client->port, 0, NULL, properties);
     }
     mosquitto_property_free_all(&properties);
     REQUIRE(rc == MOSQ_ERR_SUCCESS, "client %s: connect: %s", client->id, mosquitto_strerror(rc));
-    fcntl(mosquitto_socket(client->mosq), F_SETFD, FD_CLOEXEC); /* a broker started later must not hold it */
+    fcntl(mosquitto_socket(client->mosq), F_SETFD,
+          FD_CLOEXEC); /* a broker started later must not hold it */
 
     int64_t deadline = harness_deadline();
     while (client->connack == NO_ANSWER && client->connected) {
@@ -482,33 +473,29 @@ static int open_connection(struct client *client)
     return client->connack == NO_ANSWER ? CLIENT_CLOSED : client->connack;
 }
 
-struct client *client_try_connect(struct broker *broker, const struct client_options *options, int *code_out)
-{
+struct client *client_try_connect(struct broker *broker, const struct client_options *options,
+                                  int *code_out) {
     struct client *client = client_new(broker, options);
     *code_out = open_connection(client);
     return client;
 }
 
-struct client *client_connect(struct broker *broker, const struct client_options *options)
-{
+struct client *client_connect(struct broker *broker, const struct client_options *options) {
     int code;
     struct client *client = client_try_connect(broker, options, &code);
     REQUIRE(code == 0, "client %s: connection refused with %d", client->id, code);
     return client;
 }
 
-struct client *client_open(struct broker *broker, const char *id)
-{
+struct client *client_open(struct broker *broker, const char *id) {
     return client_connect(broker, &(struct client_options){.id = id});
 }
 
-bool client_session_present(const struct client *client)
-{
+bool client_session_present(const struct client *client) {
     return client->session_present;
 }
 
-void client_reconnect(struct client *client)
-{
+void client_reconnect(struct client *client) {
     REQUIRE(!client->connected, "client %s is connected", client->id);
     REQUIRE(client->keep, "client %s was not opened with .keep", client->id);
     int code = open_connection(client);
@@ -516,22 +503,19 @@ void client_reconnect(struct client *client)
     client->fence_subscribed = client->fence_subscribed && client->session_present;
 }
 
-bool client_is_connected(const struct client *client)
-{
+bool client_is_connected(const struct client *client) {
     return client->connected;
 }
 
 /* The library closes its socket and does not wait; a second descriptor sees when the broker has closed its side. */
-static int second_descriptor(const struct client *client)
-{
+static int second_descriptor(const struct client *client) {
     REQUIRE(client->connected, "client %s is not connected", client->id);
     int fd = fcntl(mosquitto_socket(client->mosq), F_DUPFD_CLOEXEC, 3);
     REQUIRE(fd >= 0, "dup: %s", strerror(errno));
     return fd;
 }
 
-void client_disconnect(struct client *client)
-{
+void client_disconnect(struct client *client) {
     int fd = second_descriptor(client);
     mosquitto_disconnect_v5(client->mosq, 0, NULL);
     int64_t deadline = harness_deadline();
@@ -542,8 +526,7 @@ void client_disconnect(struct client *client)
     harness_drain(fd);
 }
 
-void client_drop(struct client *client)
-{
+void client_drop(struct client *client) {
     int fd = second_descriptor(client);
     shutdown(fd, SHUT_WR);
     int64_t deadline = harness_deadline();
@@ -554,8 +537,7 @@ void client_drop(struct client *client)
     close(fd);
 }
 
-int client_await_closed(struct client *client)
-{
+int client_await_closed(struct client *client) {
     int64_t deadline = harness_deadline();
     while (client->connected) {
         bool in_time = harness_wait(NULL, 0, deadline);
@@ -568,8 +550,7 @@ int client_await_closed(struct client *client)
 /* ---- requests --------------------------------------------------------------------------------------------------- */
 
 /* The outcome of a request that the library took or refused with `rc`; its first answer. */
-static int first_answer(struct client *client, int rc)
-{
+static int first_answer(struct client *client, int rc) {
     if (rc == MOSQ_ERR_NO_CONN || rc == MOSQ_ERR_CONN_LOST) {
         return CLIENT_CLOSED;
     }
@@ -582,20 +563,19 @@ static int first_answer(struct client *client, int rc)
     return client->n_answers > 0 ? client->answers[0] : 0;
 }
 
-static int send_subscribe(struct client *client, const char *const *topics, size_t n, int qos, int options,
-                          const mosquitto_property *properties)
-{
+static int send_subscribe(struct client *client, const char *const *topics, size_t n, int qos,
+                          int options, const mosquitto_property *properties) {
     REQUIRE(n <= MAX_ENTRIES, "%zu entries", n);
     client->n_answers = NO_ANSWER;
-    return mosquitto_subscribe_multiple(client->mosq, &client->awaited, (int)n, (char *const *)(uintptr_t)topics, qos,
-                                        options, properties);
+    return mosquitto_subscribe_multiple(client->mosq, &client->awaited, (int)n,
+                                        (char *const *)(uintptr_t)topics, qos, options, properties);
 }
 
-int client_subscribe_with(struct client *client, const struct subscribe *subscribe)
-{
+int client_subscribe_with(struct client *client, const struct subscribe *subscribe) {
     mosquitto_property *properties = NULL;
     if (subscribe->id > 0) {
-        int rc = mosquitto_property_add_varint(&properties, MQTT_PROP_SUBSCRIPTION_IDENTIFIER, subscribe->id);
+        int rc = mosquitto_property_add_varint(&properties, MQTT_PROP_SUBSCRIPTION_IDENTIFIER,
+                                               subscribe->id);
         REQUIRE(rc == MOSQ_ERR_SUCCESS, "subscription identifier: %s", mosquitto_strerror(rc));
     }
     int options = (subscribe->no_local ? MQTT_SUB_OPT_NO_LOCAL : 0) |
@@ -606,40 +586,39 @@ int client_subscribe_with(struct client *client, const struct subscribe *subscri
     return first_answer(client, rc);
 }
 
-int client_subscribe(struct client *client, const char *topic, int qos)
-{
+int client_subscribe(struct client *client, const char *topic, int qos) {
     return client_subscribe_with(client, &(struct subscribe){.topic = topic, .qos = qos});
 }
 
-bool client_subscribe_many(struct client *client, const char *const *topics, size_t n, int qos, int *codes_out)
-{
+bool client_subscribe_many(struct client *client, const char *const *topics, size_t n, int qos,
+                           int *codes_out) {
     int rc = send_subscribe(client, topics, n, qos, 0, NULL);
     if (first_answer(client, rc) < 0) {
         return false;
     }
-    REQUIRE(client->n_answers == (int)n, "SUBACK with %d codes for %zu entries", client->n_answers, n);
+    REQUIRE(client->n_answers == (int)n, "SUBACK with %d codes for %zu entries", client->n_answers,
+            n);
     memcpy(codes_out, client->answers, n * sizeof *codes_out);
     return true;
 }
 
-int client_unsubscribe(struct client *client, const char *topic)
-{
+int client_unsubscribe(struct client *client, const char *topic) {
     client->n_answers = NO_ANSWER;
-    return first_answer(client, mosquitto_unsubscribe_v5(client->mosq, &client->awaited, topic, NULL));
+    return first_answer(client,
+                        mosquitto_unsubscribe_v5(client->mosq, &client->awaited, topic, NULL));
 }
 
-bool client_ping(struct client *client)
-{
+bool client_ping(struct client *client) {
     return client_unsubscribe(client, FENCE_PREFIX "nobody") >= 0;
 }
 
-static int send_publish(struct client *client, const struct publish *publish, int *mid_out)
-{
+static int send_publish(struct client *client, const struct publish *publish, int *mid_out) {
     mosquitto_property *properties = client->protocol == 5 ? message_properties(publish) : NULL;
     client->n_answers = NO_ANSWER;
     client->awaited = 0;
-    int rc = mosquitto_publish_v5(client->mosq, mid_out, publish->topic, (int)payload_bytes(publish), publish->payload,
-                                  publish->qos, publish->retain, properties);
+    int rc =
+        mosquitto_publish_v5(client->mosq, mid_out, publish->topic, (int)payload_bytes(publish),
+                             publish->payload, publish->qos, publish->retain, properties);
     mosquitto_property_free_all(&properties);
     if (rc == MOSQ_ERR_SUCCESS && publish->qos > 0) {
         client->n_unfinished++;
@@ -647,8 +626,7 @@ static int send_publish(struct client *client, const struct publish *publish, in
     return rc;
 }
 
-int client_publish(struct client *client, const struct publish *publish)
-{
+int client_publish(struct client *client, const struct publish *publish) {
     int mid = 0;
     int rc = send_publish(client, publish, &mid);
     if (publish->qos > 0) {
@@ -661,24 +639,22 @@ int client_publish(struct client *client, const struct publish *publish)
     return rc == MOSQ_ERR_NO_CONN || rc == MOSQ_ERR_CONN_LOST ? CLIENT_CLOSED : CLIENT_REFUSED;
 }
 
-int client_publish_later(struct client *client, const struct publish *publish)
-{
+int client_publish_later(struct client *client, const struct publish *publish) {
     int mid = 0;
     return send_publish(client, publish, &mid) == MOSQ_ERR_SUCCESS ? 0 : CLIENT_REFUSED;
 }
 
-bool client_flush(struct client *client)
-{
+bool client_flush(struct client *client) {
     int64_t deadline = harness_deadline();
     while (client->n_unfinished > 0 && client->connected) {
         bool in_time = harness_wait(NULL, 0, deadline);
-        REQUIRE(in_time, "client %s: %zu messages are not acknowledged", client->id, client->n_unfinished);
+        REQUIRE(in_time, "client %s: %zu messages are not acknowledged", client->id,
+                client->n_unfinished);
     }
     return client_ping(client);
 }
 
-bool client_await(struct client *client, size_t n)
-{
+bool client_await(struct client *client, size_t n) {
     int64_t deadline = harness_deadline();
     while (client->count < n) {
         if (!client->connected || !harness_wait(NULL, 0, deadline)) {
@@ -689,8 +665,7 @@ bool client_await(struct client *client, size_t n)
     return true;
 }
 
-size_t client_fence(struct client *reader, struct client *writer)
-{
+size_t client_fence(struct client *reader, struct client *writer) {
     char topic[sizeof FENCE_PREFIX + sizeof reader->id];
     snprintf(topic, sizeof topic, FENCE_PREFIX "%s", reader->id);
     if (!reader->fence_subscribed) {
@@ -702,19 +677,20 @@ size_t client_fence(struct client *reader, struct client *writer)
     unsigned number = ++n_fences;
     char payload[16];
     snprintf(payload, sizeof payload, "%u", number);
-    int code = client_publish(writer, &(struct publish){.topic = topic, .payload = payload, .qos = 2});
+    int code =
+        client_publish(writer, &(struct publish){.topic = topic, .payload = payload, .qos = 2});
     REQUIRE(code == 0, "client %s may not publish to %s: %d", writer->id, topic, code);
 
     int64_t deadline = harness_deadline();
     while (reader->fence_seen != number) {
         REQUIRE(reader->connected, "client %s was disconnected before the fence", reader->id);
         bool in_time = harness_wait(NULL, 0, deadline);
-        REQUIRE(in_time, "client %s: the fence does not arrive; %zu messages did", reader->id, reader->count);
+        REQUIRE(in_time, "client %s: the fence does not arrive; %zu messages did", reader->id,
+                reader->count);
     }
     return reader->count;
 }
 
-const char *client_id(const struct client *client)
-{
+const char *client_id(const struct client *client) {
     return client->id;
 }

@@ -46,8 +46,7 @@ struct fields {
     size_t n;
 };
 
-static void put(struct fields *fields, const void *bytes, size_t n)
-{
+static void put(struct fields *fields, const void *bytes, size_t n) {
     REQUIRE(fields->n + n <= MAX_PACKET, "the packet is too big");
     if (n > 0) {
         memcpy(fields->bytes + fields->n, bytes, n);
@@ -55,26 +54,22 @@ static void put(struct fields *fields, const void *bytes, size_t n)
     fields->n += n;
 }
 
-static void put_byte(struct fields *fields, unsigned byte)
-{
+static void put_byte(struct fields *fields, unsigned byte) {
     unsigned char value = (unsigned char)byte;
     put(fields, &value, 1);
 }
 
-static void put_u16(struct fields *fields, unsigned value)
-{
+static void put_u16(struct fields *fields, unsigned value) {
     put_byte(fields, value >> 8 & 0xFF);
     put_byte(fields, value & 0xFF);
 }
 
-static void put_u32(struct fields *fields, uint32_t value)
-{
+static void put_u32(struct fields *fields, uint32_t value) {
     put_u16(fields, value >> 16);
     put_u16(fields, value & 0xFFFF);
 }
 
-static void put_varint(struct fields *fields, size_t value)
-{
+static void put_varint(struct fields *fields, size_t value) {
     do {
         unsigned byte = value & 0x7F;
         value >>= 7;
@@ -82,34 +77,29 @@ static void put_varint(struct fields *fields, size_t value)
     } while (value > 0);
 }
 
-static void put_text(struct fields *fields, const void *text, size_t bytes)
-{
+static void put_text(struct fields *fields, const void *text, size_t bytes) {
     put_u16(fields, (unsigned)bytes);
     put(fields, text, bytes);
 }
 
-static void put_string(struct fields *fields, const char *text)
-{
+static void put_string(struct fields *fields, const char *text) {
     put_text(fields, text, strlen(text));
 }
 
-static struct fields fields_new(void)
-{
+static struct fields fields_new(void) {
     struct fields fields = {.bytes = malloc(MAX_PACKET)};
     REQUIRE(fields.bytes != NULL, "out of memory");
     return fields;
 }
 
 /* Send the fields as a packet and free them. */
-static bool send_fields(struct raw *raw, unsigned first_byte, struct fields *fields)
-{
+static bool send_fields(struct raw *raw, unsigned first_byte, struct fields *fields) {
     bool sent = raw_send_packet(raw, first_byte, fields->bytes, fields->n);
     free(fields->bytes);
     return sent;
 }
 
-bool raw_send(struct raw *raw, const void *bytes, size_t n)
-{
+bool raw_send(struct raw *raw, const void *bytes, size_t n) {
     const char *at = bytes;
     while (n > 0) {
         ssize_t sent = send(raw->fd, at, n, MSG_NOSIGNAL);
@@ -125,8 +115,7 @@ bool raw_send(struct raw *raw, const void *bytes, size_t n)
     return true;
 }
 
-bool raw_send_packet(struct raw *raw, unsigned first_byte, const void *body, size_t bytes)
-{
+bool raw_send_packet(struct raw *raw, unsigned first_byte, const void *body, size_t bytes) {
     struct fields packet = fields_new();
     put_byte(&packet, first_byte);
     put_varint(&packet, bytes);
@@ -136,8 +125,7 @@ bool raw_send_packet(struct raw *raw, unsigned first_byte, const void *body, siz
     return sent;
 }
 
-bool raw_publish(struct raw *raw, uint16_t mid, const struct publish *publish)
-{
+bool raw_publish(struct raw *raw, uint16_t mid, const struct publish *publish) {
     struct fields properties = fields_new();
     if (publish->expiry_s > 0) {
         put_byte(&properties, PROP_MESSAGE_EXPIRY);
@@ -169,18 +157,17 @@ bool raw_publish(struct raw *raw, uint16_t mid, const struct publish *publish)
         put(&body, publish->payload,
             publish->payload_bytes > 0 ? publish->payload_bytes : strlen(publish->payload));
     }
-    return send_fields(raw, RAW_PUBLISH | (unsigned)publish->qos << 1 | (publish->retain ? 1 : 0), &body);
+    return send_fields(raw, RAW_PUBLISH | (unsigned)publish->qos << 1 | (publish->retain ? 1 : 0),
+                       &body);
 }
 
-bool raw_ack(struct raw *raw, enum raw_type type, uint16_t mid)
-{
+bool raw_ack(struct raw *raw, enum raw_type type, uint16_t mid) {
     unsigned char body[] = {(unsigned char)(mid >> 8), (unsigned char)(mid & 0xFF)};
     return raw_send_packet(raw, type | (type == RAW_PUBREL ? 2 : 0), body, sizeof body);
 }
 
-static bool send_filter(struct raw *raw, unsigned first_byte, uint16_t mid, const void *filter, size_t bytes,
-                        int options)
-{
+static bool send_filter(struct raw *raw, unsigned first_byte, uint16_t mid, const void *filter,
+                        size_t bytes, int options) {
     struct fields body = fields_new();
     put_u16(&body, mid);
     put_varint(&body, 0); /* no properties */
@@ -191,13 +178,12 @@ static bool send_filter(struct raw *raw, unsigned first_byte, uint16_t mid, cons
     return send_fields(raw, first_byte, &body);
 }
 
-bool raw_subscribe(struct raw *raw, uint16_t mid, const void *filter, size_t bytes, unsigned options)
-{
+bool raw_subscribe(struct raw *raw, uint16_t mid, const void *filter, size_t bytes,
+                   unsigned options) {
     return send_filter(raw, RAW_SUBSCRIBE | 2, mid, filter, bytes, (int)options);
 }
 
-bool raw_unsubscribe(struct raw *raw, uint16_t mid, const void *filter, size_t bytes)
-{
+bool raw_unsubscribe(struct raw *raw, uint16_t mid, const void *filter, size_t bytes) {
     return send_filter(raw, RAW_UNSUBSCRIBE | 2, mid, filter, bytes, -1);
 }
 
@@ -209,8 +195,7 @@ struct rest {
     size_t left;
 };
 
-static const unsigned char *take(struct rest *rest, size_t n)
-{
+static const unsigned char *take(struct rest *rest, size_t n) {
     REQUIRE(rest->left >= n, "a packet of the broker ends too early");
     const unsigned char *taken = rest->at;
     rest->at += n;
@@ -218,14 +203,12 @@ static const unsigned char *take(struct rest *rest, size_t n)
     return taken;
 }
 
-static uint16_t take_u16(struct rest *rest)
-{
+static uint16_t take_u16(struct rest *rest) {
     const unsigned char *bytes = take(rest, 2);
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-static uint32_t take_varint(struct rest *rest)
-{
+static uint32_t take_varint(struct rest *rest) {
     uint32_t value = 0;
     for (unsigned shift = 0; shift < 28; shift += 7) {
         unsigned char byte = *take(rest, 1);
@@ -239,8 +222,7 @@ static uint32_t take_varint(struct rest *rest)
 }
 
 /* The first Subscription Identifier among the properties of a PUBLISH. */
-static uint32_t subscription_id(struct rest properties)
-{
+static uint32_t subscription_id(struct rest properties) {
     while (properties.left > 0) {
         unsigned property = *take(&properties, 1);
         switch (property) {
@@ -271,14 +253,12 @@ static uint32_t subscription_id(struct rest properties)
     return 0;
 }
 
-static struct rest take_properties(struct rest *rest)
-{
+static struct rest take_properties(struct rest *rest) {
     size_t bytes = take_varint(rest);
     return (struct rest){.at = take(rest, bytes), .left = bytes};
 }
 
-static void parse_publish(struct raw_packet *packet, struct rest rest)
-{
+static void parse_publish(struct raw_packet *packet, struct rest rest) {
     packet->qos = (int)(packet->flags >> 1 & 3);
     packet->retain = (packet->flags & 1) != 0;
     packet->dup = (packet->flags & 8) != 0;
@@ -293,8 +273,7 @@ static void parse_publish(struct raw_packet *packet, struct rest rest)
     packet->payload_bytes = rest.left;
 }
 
-static void parse(struct raw_packet *packet)
-{
+static void parse(struct raw_packet *packet) {
     struct rest rest = {.at = packet->body, .left = packet->bytes};
     switch (packet->type) {
     case RAW_PUBLISH:
@@ -326,8 +305,7 @@ static void parse(struct raw_packet *packet)
 }
 
 /* Whether `in` begins with a whole packet; then its header and all of its length. */
-static bool whole_packet(const struct raw *raw, size_t *header_out, size_t *bytes_out)
-{
+static bool whole_packet(const struct raw *raw, size_t *header_out, size_t *bytes_out) {
     size_t bytes = 0;
     for (size_t i = 1; i < raw->in_bytes && i <= 4; i++) {
         bytes |= (size_t)(raw->in[i] & 0x7F) << (7 * (i - 1));
@@ -341,12 +319,12 @@ static bool whole_packet(const struct raw *raw, size_t *header_out, size_t *byte
 }
 
 /* Receive something. False: the connection is closed. */
-static bool receive(struct raw *raw)
-{
+static bool receive(struct raw *raw) {
     int64_t deadline = harness_deadline();
     REQUIRE(raw->in_bytes < MAX_PACKET, "a packet of the broker is too big");
     for (;;) {
-        ssize_t got = recv(raw->fd, raw->in + raw->in_bytes, MAX_PACKET - raw->in_bytes, MSG_DONTWAIT);
+        ssize_t got =
+            recv(raw->fd, raw->in + raw->in_bytes, MAX_PACKET - raw->in_bytes, MSG_DONTWAIT);
         if (got > 0) {
             raw->in_bytes += (size_t)got;
             return true;
@@ -360,8 +338,7 @@ static bool receive(struct raw *raw)
 }
 
 /* Read into raw->packet. */
-static void read_next(struct raw *raw)
-{
+static void read_next(struct raw *raw) {
     raw->in_bytes -= raw->used;
     memmove(raw->in, raw->in + raw->used, raw->in_bytes);
     raw->used = 0;
@@ -383,23 +360,20 @@ static void read_next(struct raw *raw)
     parse(packet);
 }
 
-enum raw_type raw_read(struct raw *raw, struct raw_packet *packet_out)
-{
+enum raw_type raw_read(struct raw *raw, struct raw_packet *packet_out) {
     read_next(raw);
     *packet_out = raw->packet;
     return raw->packet.type;
 }
 
-const struct raw_packet *raw_expect(struct raw *raw, enum raw_type type)
-{
+const struct raw_packet *raw_expect(struct raw *raw, enum raw_type type) {
     read_next(raw);
-    REQUIRE(raw->packet.type == type, "packet 0x%02x came instead of 0x%02x (code 0x%02x)", raw->packet.type, type,
-            (unsigned)raw->packet.code);
+    REQUIRE(raw->packet.type == type, "packet 0x%02x came instead of 0x%02x (code 0x%02x)",
+            raw->packet.type, type, (unsigned)raw->packet.code);
     return &raw->packet;
 }
 
-size_t raw_ping(struct raw *raw, struct raw_packet *published_out, size_t max)
-{
+size_t raw_ping(struct raw *raw, struct raw_packet *published_out, size_t max) {
     size_t n = 0;
     bool sent = raw_send_packet(raw, RAW_PINGREQ, NULL, 0);
     REQUIRE(sent, "the connection is closed");
@@ -420,10 +394,10 @@ size_t raw_ping(struct raw *raw, struct raw_packet *published_out, size_t max)
     }
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------------------------ */
+/* ---- opening and closing ------------------------------------------------------------------------------------------
+ * */
 
-static void raw_free(void *user)
-{
+static void raw_free(void *user) {
     struct raw *raw = user;
     if (raw->fd >= 0) {
         close(raw->fd);
@@ -432,23 +406,23 @@ static void raw_free(void *user)
     free(raw);
 }
 
-struct raw *raw_open(struct broker *broker, unsigned listener)
-{
+struct raw *raw_open(struct broker *broker, unsigned listener) {
     struct raw *raw = calloc(1, sizeof *raw);
     REQUIRE(raw != NULL, "out of memory");
     test_defer(raw_free, raw);
     raw->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     raw->in = malloc(MAX_PACKET);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)broker_port(broker, listener == 0 ? 1 : listener))};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)broker_port(broker, listener == 0 ? 1 : listener))};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     REQUIRE(raw->in != NULL && raw->fd >= 0, "out of memory");
-    REQUIRE(connect(raw->fd, (struct sockaddr *)&address, sizeof address) == 0, "connect: %s", strerror(errno));
+    REQUIRE(connect(raw->fd, (struct sockaddr *)&address, sizeof address) == 0, "connect: %s",
+            strerror(errno));
     return raw;
 }
 
-struct raw *raw_connect(struct broker *broker, const struct raw_options *options)
-{
+struct raw *raw_connect(struct broker *broker, const struct raw_options *options) {
     struct raw *raw = raw_open(broker, options->listener);
     struct fields properties = fields_new();
     if (options->expiry_s > 0) {
@@ -476,21 +450,18 @@ struct raw *raw_connect(struct broker *broker, const struct raw_options *options
     return raw;
 }
 
-static void await_closed(struct raw *raw)
-{
+static void await_closed(struct raw *raw) {
     int fd = raw->fd;
     raw->fd = -1;
     harness_drain(fd);
 }
 
-void raw_disconnect(struct raw *raw)
-{
+void raw_disconnect(struct raw *raw) {
     raw_send_packet(raw, RAW_DISCONNECT, NULL, 0);
     await_closed(raw);
 }
 
-void raw_drop(struct raw *raw)
-{
+void raw_drop(struct raw *raw) {
     shutdown(raw->fd, SHUT_WR);
     await_closed(raw);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A client that does nothing by itself: a connection on which a case sends the MQTT 5 packets it wants, in the order it wants,
- * acknowledges or not, and reads one packet after the other. For what libmosquitto does not let one do: hold back a
- * PUBREL or PUBACK, send invalid topic filters and control characters, not read.
+ * A client that does nothing by itself: a connection on which a case sends the MQTT 5 packets it wants, in the order
+ * it wants, acknowledges or not, and reads one packet after the other. For what libmosquitto does not let one do:
+ * hold back a PUBREL or PUBACK, send invalid topic filters and control characters, not read.
  *
  *     struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "raw"});
  *     raw_publish(raw, 1, &(struct publish){.topic = "t", .qos = 2});
@@ -49,16 +49,16 @@ struct raw_options {
 /* A packet as it came. */
 struct raw_packet {
     enum raw_type type;
-    unsigned flags; /* the low four bits of the first byte */
+    unsigned flags;            /* the low four bits of the first byte */
     const unsigned char *body; /* borrowed: valid until the next packet is read */
     size_t bytes;
     /* Read from the body, where the type has it: */
     uint16_t mid;
-    int code;             /* CONNACK, acknowledgements, DISCONNECT; SUBACK and UNSUBACK: the first */
-    int qos;              /* PUBLISH */
-    bool retain;          /* PUBLISH */
-    bool dup;             /* PUBLISH */
-    char topic[256];      /* PUBLISH, cut */
+    int code;        /* CONNACK, acknowledgements, DISCONNECT; SUBACK and UNSUBACK: the first */
+    int qos;         /* PUBLISH */
+    bool retain;     /* PUBLISH */
+    bool dup;        /* PUBLISH */
+    char topic[256]; /* PUBLISH, cut */
     const unsigned char *payload; /* PUBLISH, in body */
     size_t payload_bytes;
     uint32_t id; /* PUBLISH: the first Subscription Identifier, 0 if there is none */
@@ -83,7 +83,8 @@ bool raw_publish(struct raw *raw, uint16_t mid, const struct publish *publish);
 bool raw_ack(struct raw *raw, enum raw_type type, uint16_t mid);
 
 /* SUBSCRIBE with one entry: any bytes as the filter. UNSUBSCRIBE likewise. */
-bool raw_subscribe(struct raw *raw, uint16_t mid, const void *filter, size_t bytes, unsigned options);
+bool raw_subscribe(struct raw *raw, uint16_t mid, const void *filter, size_t bytes,
+                   unsigned options);
 bool raw_unsubscribe(struct raw *raw, uint16_t mid, const void *filter, size_t bytes);
 
 /* Read the next packet; its type, RAW_CLOSED at the end of the connection. Ends the case when the deadline passes. */
@@ -92,8 +93,9 @@ enum raw_type raw_read(struct raw *raw, struct raw_packet *packet_out);
 /* Read the next packet, which must be of this type; its contents are valid until the next read. */
 const struct raw_packet *raw_expect(struct raw *raw, enum raw_type type);
 
-/* Read packets up to the PINGRESP of a PINGREQ sent now, and return how many PUBLISH packets were among them: all that the
- * broker had written to this connection before. The first `max` are copied to `published_out`, without body and payload. */
+/* Read packets up to the PINGRESP of a PINGREQ sent now, and return how many PUBLISH packets were among them: all
+ * that the broker had written to this connection before. The first `max` are copied to `published_out`, without body
+ * and payload. */
 size_t raw_ping(struct raw *raw, struct raw_packet *published_out, size_t max);
 
 /* DISCONNECT, and return when the broker has closed the connection. */

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void test_messages_arrive_as_published(void)
-{
+static void test_messages_arrive_as_published(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *reader = client_open(broker, "reader");
     struct client *writer = client_open(broker, "writer");
@@ -22,7 +21,8 @@ static void test_messages_arrive_as_published(void)
         struct publish publish = {.topic = "t/a",
                                   .payload = "hello",
                                   .qos = qos,
-                                  .user = USER("location", "roomA", "empty", "", "location", "roomB"),
+                                  .user =
+                                      USER("location", "roomA", "empty", "", "location", "roomB"),
                                   .content_type = "text/plain",
                                   .response_topic = "answers"};
         CHECK(client_publish(writer, &publish) == 0, "QoS %d", qos);
@@ -44,8 +44,7 @@ static void test_messages_arrive_as_published(void)
     }
 }
 
-static void test_mqtt_3_clients_work(void)
-{
+static void test_mqtt_3_clients_work(void) {
     struct broker *broker = broker_start("%s", "");
     static const int protocols[] = {3, 4};
     for (size_t i = 0; i < N_ROWS(protocols); i++) {
@@ -54,37 +53,40 @@ static void test_mqtt_3_clients_work(void)
         CHECK(client_subscribe(three, "t", 2) == 2, "protocol %d", protocols[i]);
         CHECK(client_publish(three, &(struct publish){.topic = "t", .payload = "x", .qos = 2}) == 0,
               "protocol %d", protocols[i]);
-        CHECK(client_fence(three, three) == 1, "protocol %d: %zu", protocols[i], client_count(three));
+        CHECK(client_fence(three, three) == 1, "protocol %d: %zu", protocols[i],
+              client_count(three));
         CHECK(client_unsubscribe(three, "t") == 0, "protocol %d", protocols[i]);
         client_disconnect(three);
     }
 }
 
-/* Bursts of every QoS through a window of one message: each of the fences must count all of them. */
-static void test_a_fence_comes_last(void)
-{
+/* Bursts of every QoS through windows of several sizes: each of the fences must count all of them. */
+static void test_a_fence_comes_last(void) {
     enum { ROUNDS = 20, BURST = 30 };
-    struct broker *broker = broker_start("max_inflight_messages 1\n");
-    struct client *writer = client_open(broker, "writer");
-    struct client_options options = {.id = "reader", .receive_maximum = 1};
-    struct client *reader = client_connect(broker, &options);
-    REQUIRE(client_subscribe(reader, "#", 2) == 2, "subscribe");
-
+    static const uint16_t windows[] = {1, 3, 20};
     uint64_t state = test_seed();
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < BURST; i++) {
-            int qos = (int)(test_random(&state) % 3);
-            client_publish_later(writer, &(struct publish){.topic = "t", .payload = "x", .qos = qos});
+    for (size_t i = 0; i < N_ROWS(windows); i++) {
+        struct broker *broker = broker_start("max_inflight_messages %u\n", windows[i]);
+        struct client *writer = client_open(broker, "writer");
+        struct client_options options = {.id = "reader", .receive_maximum = windows[i]};
+        struct client *reader = client_connect(broker, &options);
+        REQUIRE(client_subscribe(reader, "#", 2) == 2, "subscribe");
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int n = 1; n < BURST; n++) {
+                int qos = (int)(test_random(&state) % 3);
+                client_publish_later(writer,
+                                     &(struct publish){.topic = "t", .payload = "x", .qos = qos});
+            }
+            REQUIRE(client_flush(writer), "window %u, round %d", windows[i], round);
+            client_publish(writer, &(struct publish){.topic = "t", .payload = "x", .qos = 2});
+            size_t n = client_fence(reader, writer);
+            CHECK(n == BURST, "window %u, round %d: %zu of %d", windows[i], round, n, (int)BURST);
+            client_clear(reader);
         }
-        REQUIRE(client_flush(writer), "round %d", round);
-        size_t n = client_fence(reader, writer);
-        CHECK(n == BURST, "round %d: %zu of %d", round, n, (int)BURST);
-        client_clear(reader);
     }
 }
 
-static void test_nothing_arrives_without_a_subscription(void)
-{
+static void test_nothing_arrives_without_a_subscription(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *reader = client_open(broker, "reader");
     struct client *writer = client_open(broker, "writer");
@@ -97,20 +99,19 @@ static void test_nothing_arrives_without_a_subscription(void)
     CHECK(client_fence(reader, writer) == 0, "%zu", client_count(reader));
 }
 
-static void test_several_entries_have_several_answers(void)
-{
+static void test_several_entries_have_several_answers(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *client = client_open(broker, "c");
     int codes[3];
     const char *topics[] = {"a", "b/#", "$share/g/c"};
     REQUIRE(client_subscribe_many(client, topics, 3, 1, codes), "closed");
-    CHECK(codes[0] == 1 && codes[1] == 1 && codes[2] == 1, "%d %d %d", codes[0], codes[1], codes[2]);
+    CHECK(codes[0] == 1 && codes[1] == 1 && codes[2] == 1, "%d %d %d", codes[0], codes[1],
+          codes[2]);
     CHECK(client_subscribe(client, "a/#/b", 0) == CLIENT_REFUSED, "libmosquitto checks");
     CHECK(client_is_connected(client), "still there");
 }
 
-static void test_kept_sessions_collect_while_offline(void)
-{
+static void test_kept_sessions_collect_while_offline(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *writer = client_open(broker, "writer");
     struct client_options options = {.id = "reader", .keep = true, .expiry_s = 100};
@@ -132,36 +133,39 @@ static void test_kept_sessions_collect_while_offline(void)
     CHECK(client_fence(second, writer) == 0, "%zu", client_count(second));
 }
 
-static void test_retained_messages_and_wills(void)
-{
+static void test_retained_messages_and_wills(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *reader = client_open(broker, "reader");
     struct client *writer = client_open(broker, "writer");
-    client_publish(writer, &(struct publish){.topic = "r", .payload = "kept", .qos = 1, .retain = true});
+    client_publish(writer,
+                   &(struct publish){.topic = "r", .payload = "kept", .qos = 1, .retain = true});
     REQUIRE(client_subscribe(reader, "#", 1) == 1, "subscribe");
     CHECK(client_fence(reader, writer) == 1, "%zu", client_count(reader));
     CHECK(client_message(reader, 0)->retain, "retain flag");
     client_clear(reader);
 
     struct publish will = {.topic = "w", .payload = "gone", .qos = 1, .user = USER("why", "lost")};
-    struct client *mortal = client_connect(broker, &(struct client_options){.id = "mortal", .will = &will});
+    struct client *mortal =
+        client_connect(broker, &(struct client_options){.id = "mortal", .will = &will});
     client_drop(mortal);
     CHECK(client_fence(reader, writer) == 1, "%zu", client_count(reader));
     CHECK(strcmp(message_user(client_message(reader, 0), "why"), "lost") == 0, "properties");
 }
 
-static void test_a_restart_finds_what_was_saved(void)
-{
+static void test_a_restart_finds_what_was_saved(void) {
     struct broker *broker = broker_start("persistence true\npersistence_location @DIR@/\n");
-    struct client *writer = client_connect(broker, &(struct client_options){.id = "writer", .keep = true});
-    client_publish(writer, &(struct publish){.topic = "r", .payload = "one", .qos = 1, .retain = true});
+    struct client *writer =
+        client_connect(broker, &(struct client_options){.id = "writer", .keep = true});
+    client_publish(writer,
+                   &(struct publish){.topic = "r", .payload = "one", .qos = 1, .retain = true});
     CHECK(broker_stop(broker) == 0, "status %d", broker_status(broker));
     CHECK(!broker_is_running(broker), "stopped");
     client_await_closed(writer);
     broker_run(broker);
 
     client_reconnect(writer);
-    client_publish(writer, &(struct publish){.topic = "r", .payload = "two", .qos = 1, .retain = true});
+    client_publish(writer,
+                   &(struct publish){.topic = "r", .payload = "two", .qos = 1, .retain = true});
     broker_kill(broker); /* not saved */
     broker_run(broker);
     struct client *reader = client_open(broker, "reader");
@@ -169,7 +173,8 @@ static void test_a_restart_finds_what_was_saved(void)
     CHECK(client_fence(reader, reader) == 1 && client_count_payload(reader, "one") == 1, "%zu",
           client_count(reader));
 
-    client_publish(reader, &(struct publish){.topic = "r", .payload = "three", .qos = 1, .retain = true});
+    client_publish(reader,
+                   &(struct publish){.topic = "r", .payload = "three", .qos = 1, .retain = true});
     broker_save(broker);
     client_ping(reader);
     broker_kill(broker);
@@ -180,14 +185,14 @@ static void test_a_restart_finds_what_was_saved(void)
           client_count(last));
 }
 
-static void test_listeners_logs_and_reload(void)
-{
+static void test_listeners_logs_and_reload(void) {
     struct broker *broker = broker_start("listener @PORT1@ 127.0.0.1\n"
                                          "listener @PORT2@ 127.0.0.1\n"
                                          "allow_anonymous true\n"
                                          "max_queued_messages 10\n");
     client_connect(broker, &(struct client_options){.id = "first"});
-    struct client *second = client_connect(broker, &(struct client_options){.id = "second", .listener = 2});
+    struct client *second =
+        client_connect(broker, &(struct client_options){.id = "second", .listener = 2});
     CHECK(broker_await_log(broker, "as first"), "logged");
     CHECK(broker_await_log(broker, "as second"), "logged");
     CHECK(broker_log_count(broker, "as second") == 1, "%zu", broker_log_count(broker, "as second"));
@@ -196,8 +201,7 @@ static void test_listeners_logs_and_reload(void)
     CHECK(client_ping(second), "still connected");
 }
 
-static void test_access_control_shows_in_reason_codes(void)
-{
+static void test_access_control_shows_in_reason_codes(void) {
     struct broker *broker = broker_new("acl_file @DIR@/acl\n");
     broker_write_file(broker, "acl", "topic readwrite open/#\ntopic readwrite fence/#\n");
     broker_run(broker);
@@ -209,8 +213,7 @@ static void test_access_control_shows_in_reason_codes(void)
     CHECK(client_fence(client, client) == 1, "%zu", client_count(client));
 }
 
-static void test_a_broker_that_does_not_start_says_why(void)
-{
+static void test_a_broker_that_does_not_start_says_why(void) {
     struct broker *broker = broker_new("plugin @DIR@/absent.so\n");
     broker_expect_failure(broker);
     CHECK(!broker_try_run(broker), "started");
@@ -222,10 +225,10 @@ static void test_a_broker_that_does_not_start_says_why(void)
     CHECK(broker_try_run(broker), "status %d", broker_status(broker));
 }
 
-static void test_the_brokers_plugins_are_found(void)
-{
+static void test_the_brokers_plugins_are_found(void) {
     static const char *const configs[] = {
-        "plugin @PLUGINS@/mosquitto_dynamic_security.so\nplugin_opt_config_file @DIR@/dynsec.json\n",
+        "plugin @PLUGINS@/mosquitto_dynamic_security.so\nplugin_opt_config_file "
+        "@DIR@/dynsec.json\n",
         "plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db.sqlite\n",
         "plugin @PLUGINS@/mosquitto_acl_file.so\nplugin_opt_acl_file @DIR@/acl\n",
         "plugin @PLUGINS@/mosquitto_password_file.so\nplugin_opt_password_file @DIR@/passwords\n",
@@ -238,15 +241,16 @@ static void test_the_brokers_plugins_are_found(void)
     }
 }
 
-static void test_raw_clients_choose_what_they_send(void)
-{
+static void test_raw_clients_choose_what_they_send(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "t", 2) == 2, "subscribe");
 
     /* Two QoS 2 messages whose PUBREL come in the other order: so do the messages. */
     struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "raw"});
-    raw_publish(raw, 1, &(struct publish){.topic = "t", .payload = "one", .qos = 2, .user = USER("a", "b")});
+    raw_publish(
+        raw, 1,
+        &(struct publish){.topic = "t", .payload = "one", .qos = 2, .user = USER("a", "b")});
     CHECK(raw_expect(raw, RAW_PUBREC)->mid == 1, "PUBREC");
     raw_publish(raw, 2, &(struct publish){.topic = "t", .payload = "two", .qos = 2});
     CHECK(raw_expect(raw, RAW_PUBREC)->mid == 2, "PUBREC");
@@ -262,16 +266,17 @@ static void test_raw_clients_choose_what_they_send(void)
     raw_disconnect(raw);
 }
 
-static void test_raw_clients_withhold_acknowledgements(void)
-{
+static void test_raw_clients_withhold_acknowledgements(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *writer = client_open(broker, "writer");
     struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "raw", .receive_maximum = 2});
     raw_subscribe(raw, 9, "t", 1, 1);
     const struct raw_packet *suback = raw_expect(raw, RAW_SUBACK);
-    CHECK(suback->mid == 9 && suback->code == 1, "SUBACK %u 0x%02x", suback->mid, (unsigned)suback->code);
+    CHECK(suback->mid == 9 && suback->code == 1, "SUBACK %u 0x%02x", suback->mid,
+          (unsigned)suback->code);
     for (int i = 0; i < 3; i++) {
-        client_publish(writer, &(struct publish){.topic = "t", .payload = "x", .qos = 1, .user = USER("n", "v")});
+        client_publish(writer, &(struct publish){
+                                   .topic = "t", .payload = "x", .qos = 1, .user = USER("n", "v")});
     }
     struct raw_packet got[3];
     size_t n = raw_ping(raw, got, 3);
@@ -287,8 +292,7 @@ static void test_raw_clients_withhold_acknowledgements(void)
     CHECK(raw_read(raw, &last) == RAW_CLOSED, "closed");
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_messages_arrive_as_published),
         TEST(test_mqtt_3_clients_work),

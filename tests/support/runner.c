@@ -28,16 +28,14 @@ static unsigned n_run;
 static unsigned n_failed;
 static bool case_failed;
 
-static void run_deferred(void)
-{
+static void run_deferred(void) {
     while (n_deferred > 0) {
         n_deferred--;
         deferred[n_deferred].undo(deferred[n_deferred].user);
     }
 }
 
-void test_defer(void (*undo)(void *user), void *user)
-{
+void test_defer(void (*undo)(void *user), void *user) {
     if (n_deferred == MAX_DEFERRED) {
         fprintf(stderr, "test_defer: more than %d in one case\n", MAX_DEFERRED);
         abort();
@@ -47,13 +45,12 @@ void test_defer(void (*undo)(void *user), void *user)
     n_deferred++;
 }
 
-bool test_has_failed(void)
-{
+bool test_has_failed(void) {
     return case_failed;
 }
 
-bool test_check(bool held, const char *file, unsigned line, const char *condition, bool fatal, const char *format, ...)
-{
+bool test_check(bool held, const char *file, unsigned line, const char *condition, bool fatal,
+                const char *format, ...) {
     if (held) {
         CU_assertImplementation(CU_TRUE, line, condition, file, "", CU_FALSE);
         return true;
@@ -74,8 +71,7 @@ bool test_check(bool held, const char *file, unsigned line, const char *conditio
     return false;
 }
 
-void test_note(const char *format, ...)
-{
+void test_note(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fputs("# ", stdout);
@@ -85,15 +81,14 @@ void test_note(const char *format, ...)
     va_end(arguments);
 }
 
-static void on_start(const CU_pTest test, const CU_pSuite suite)
-{
+static void on_start(const CU_pTest test, const CU_pSuite suite) {
     (void)test;
     (void)suite;
     case_failed = false;
 }
 
-static void on_complete(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failures)
-{
+static void on_complete(const CU_pTest test, const CU_pSuite suite,
+                        const CU_pFailureRecord failures) {
     (void)suite;
     /* The list is that of this case only. */
     for (CU_pFailureRecord failure = failures; failure != NULL; failure = failure->pNext) {
@@ -109,8 +104,7 @@ static void on_complete(const CU_pTest test, const CU_pSuite suite, const CU_pFa
     fflush(stdout);
 }
 
-static bool is_selected(const char *name, int argc, char **argv)
-{
+static bool is_selected(const char *name, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (strstr(name, argv[i]) != NULL) {
             return true;
@@ -119,8 +113,7 @@ static bool is_selected(const char *name, int argc, char **argv)
     return argc < 2;
 }
 
-int run_tests(int argc, char **argv, const struct test_case *cases, size_t n_cases)
-{
+int run_tests(int argc, char **argv, const struct test_case *cases, size_t n_cases) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (CU_initialize_registry() != CUE_SUCCESS) {
         fprintf(stderr, "CUnit: %s\n", CU_get_error_msg());
@@ -153,8 +146,7 @@ int run_tests(int argc, char **argv, const struct test_case *cases, size_t n_cas
     return result == CUE_SUCCESS && n_failed == 0 && n_run == n_selected ? 0 : 1;
 }
 
-uint64_t test_seed(void)
-{
+uint64_t test_seed(void) {
     static bool known;
     static uint64_t seed;
     if (known) {
@@ -173,8 +165,7 @@ uint64_t test_seed(void)
     return seed;
 }
 
-uint64_t test_random(uint64_t *state)
-{
+uint64_t test_random(uint64_t *state) {
     *state += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t mixed = *state;
     mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -182,8 +173,7 @@ uint64_t test_random(uint64_t *state)
     return mixed ^ mixed >> 31;
 }
 
-bool test_long(void)
-{
+bool test_long(void) {
     const char *wanted = getenv("TEST_LONG");
     return wanted != NULL && *wanted != '\0' && strcmp(wanted, "0") != 0;
 }

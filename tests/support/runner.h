@@ -34,19 +34,19 @@ struct test_case {
 };
 
 #define TEST(function)                                                                             \
-    {                                                                                              \
-#function, function                                                                        \
-    }
+    { #function, function }
 #define N_ROWS(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Run the cases in order and print one TAP line for each, with what failed in it. Arguments, if any, are parts of names:
- * only cases that contain one of them run. Returns the exit status for main: 0 when all passed. */
+/* Run the cases in order and print one TAP line for each, with what failed in it. Arguments, if any, are parts of
+ * names: only cases that contain one of them run. Returns the exit status for main: 0 when all passed. */
 int run_tests(int argc, char **argv, const struct test_case *cases, size_t n_cases);
 
 /* Record whether `condition` holds; if not, the formatted text says where. CHECK goes on with the case, REQUIRE
  * leaves it (by longjmp: what the case has opened stays open, which is why fixtures are closed by test_defer). */
-#define CHECK(condition, ...) test_check((condition), __FILE__, __LINE__, #condition, false, __VA_ARGS__)
-#define REQUIRE(condition, ...) test_check((condition), __FILE__, __LINE__, #condition, true, __VA_ARGS__)
+#define CHECK(condition, ...)                                                                      \
+    test_check((condition), __FILE__, __LINE__, #condition, false, __VA_ARGS__)
+#define REQUIRE(condition, ...)                                                                    \
+    test_check((condition), __FILE__, __LINE__, #condition, true, __VA_ARGS__)
 
 /* Returns `held`. Use the macros. */
 bool test_check(bool held, const char *file, unsigned line, const char *condition, bool fatal,
