@@ -5,11 +5,13 @@
  */
 #include "plugin.h"
 
+#include "changes.h"
 #include "load_order.h"
 #include "log.h"
 #include "reconcile.h"
 #include "subscribe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +19,12 @@
 
 #define PLUGIN_EXPORT __attribute__((visibility("default")))
 
-enum { PLUGIN_INTERFACE = 5, SWEEP_INTERVAL_S = 1, SWEEP_AT_LEAST = 256, SWEEP_PARTS = 16 };
+enum { PLUGIN_INTERFACE = 5, SWEEP_INTERVAL_S = 1, SWEEP_AT_LEAST = 256, SWEEP_PARTS = 16, JOURNAL_LOG_INTERVAL_S = 60 };
 
-static struct plugin *plugin; /* NULL: not loaded */
+/* All state. The broker may still ask READ after mosquitto_plugin_cleanup, when other plugins are cleaned up: an empty
+ * state has no filters and answers "pass". */
+static struct plugin state; /* state.id == NULL: not loaded */
+static struct plugin *const plugin = &state;
 
 /* Set in the broker's own thread: the HTTP API asks READ from another one (DESIGN fact F14). */
 static _Thread_local bool broker_thread;
@@ -86,21 +91,10 @@ static int on_message_in(int event, void *event_data, void *user) {
     return MOSQ_ERR_SUCCESS;
 }
 
-/* Every session that is removed goes through here. */
-static void end_session(struct session *session) {
-    if (plugin->sweep_next == session) {
-        plugin->sweep_next = session->hh.next;
-    }
-    if (session->ended) {
-        DL_DELETE(plugin->ended, session);
-    }
-    session_remove(&plugin->sessions, session);
-}
-
 static void remove_ended(void) {
     struct session *session, *next;
     DL_FOREACH_SAFE(plugin->ended, session, next) {
-        end_session(session);
+        change_end(plugin, session);
     }
 }
 
@@ -115,7 +109,7 @@ static int on_connect(int event, void *event_data, void *user) {
     struct session *session = sessions_find(&plugin->sessions, id);
     bool nothing_survived = mosquitto_client_clean_session(client) || mosquitto_client_sub_count(client) == 0;
     if (session != NULL && nothing_survived) {
-        end_session(session);
+        change_end(plugin, session);
         session = NULL;
     }
     if (session == NULL) {
@@ -203,7 +197,33 @@ static void first_tick(void) {
     if (plugin->refuse_all != NULL) {
         say(MOSQ_LOG_ERR, "every filter will be refused: %s.", plugin->refuse_all);
     }
+    size_t n_restored = plugin->sessions.n_sessions;
+    size_t n_ended = reconcile_restored(plugin);
+    if (n_restored > 0) {
+        say(MOSQ_LOG_NOTICE, "%zu sessions restored with %zu filters; %zu more in the state file are over.",
+            n_restored - n_ended, plugin->sessions.n_filters, n_ended);
+    }
     mosquitto_apply_on_all_clients(note_client, NULL);
+}
+
+static void tick_journal(time_t now_s) {
+    switch (journal_tick(&plugin->journal, &plugin->sessions, now_s)) {
+    case JOURNAL_NO_NEWS:
+        return;
+    case JOURNAL_MENDED:
+        plugin->journal_logged_at_s = 0;
+        say(MOSQ_LOG_NOTICE, "the state file %s is written again; filtered subscriptions are accepted.",
+            plugin->journal.path);
+        return;
+    case JOURNAL_FAILED:
+        if (plugin->journal_logged_at_s == 0 || now_s - plugin->journal_logged_at_s >= JOURNAL_LOG_INTERVAL_S) {
+            plugin->journal_logged_at_s = now_s;
+            say(MOSQ_LOG_ERR, "the state file %s cannot be written: %s. Make room, or give the broker's user access to "
+                "its folder; filtered subscriptions are refused until then.",
+                plugin->journal.path, strerror(plugin->journal.error));
+        }
+        return;
+    }
 }
 
 /* Sessions that the broker ended without an event (expiry, fact F16) are found by looking: a part of them each second. */
@@ -214,7 +234,7 @@ static void sweep(void) {
     for (; n > 0 && session != NULL; n--) {
         struct session *next = session->hh.next;
         if (mosquitto_client(session->id) == NULL) {
-            end_session(session);
+            change_end(plugin, session);
         }
         session = next;
     }
@@ -247,6 +267,7 @@ static int on_tick(int event, void *event_data, void *user) {
     if (plugin->delivery.mismatch) {
         log_mismatches();
     }
+    tick_journal(tick->now_s);
     if (tick->now_s - plugin->swept_at_s >= SWEEP_INTERVAL_S) {
         plugin->swept_at_s = tick->now_s;
         sweep();
@@ -272,31 +293,83 @@ static bool broker_is_new_enough(void) {
            mosquitto_persistence_location != NULL;
 }
 
-static void free_plugin(struct plugin *old) {
-    if (old != NULL) {
-        subscribe_forget_pending(old);
-        delivery_deinit(&old->delivery);
-        sessions_deinit(&old->sessions);
-        sf_schema_free(old->schema);
-        settings_deinit(&old->settings);
-        free(old);
-    }
+static void deinit(void) {
+    subscribe_forget_pending(plugin);
+    journal_close(&plugin->journal);
+    delivery_deinit(&plugin->delivery);
+    sessions_deinit(&plugin->sessions);
+    sf_schema_free(plugin->schema);
+    settings_deinit(&plugin->settings);
+    *plugin = (struct plugin){.journal.fd = -1};
 }
 
-static struct plugin *new_plugin(mosquitto_plugin_id_t *id, const struct settings *settings) {
-    struct plugin *new = calloc(1, sizeof *new);
-    if (new == NULL) {
-        return NULL;
+/* Take `settings` and make what depends on nothing else. false: out of memory; deinit frees what there is. */
+static bool init(mosquitto_plugin_id_t *id, const struct settings *settings) {
+    *plugin = (struct plugin){.id = id, .settings = *settings, .journal.fd = -1};
+    plugin->schema = sf_schema_new();
+    if (plugin->schema == NULL || !delivery_init(&plugin->delivery, &plugin->sessions, plugin->schema)) {
+        return false;
     }
-    new->id = id;
-    new->schema = sf_schema_new();
-    if (new->schema == NULL || !delivery_init(&new->delivery, &new->sessions, new->schema)) {
-        free_plugin(new);
-        return NULL;
+    plugin->delivery.filter_retained = settings->filter_retained;
+    return true;
+}
+
+/* Where the journal is: *path_out is new, or NULL for none. false: out of memory. */
+static bool find_state_file(char **path_out) {
+    static const char name[] = "subscription-filter.jsonl";
+    const char *file = plugin->settings.state_file;
+    const char *folder = mosquitto_persistence_location();
+    *path_out = NULL;
+    if (file != NULL) {
+        if (strcmp(file, "none") == 0) {
+            return true;
+        }
+        *path_out = strdup(file);
+        return *path_out != NULL;
     }
-    new->settings = *settings;
-    new->delivery.filter_retained = settings->filter_retained;
-    return new;
+    if (folder == NULL || folder[0] == '\0') {
+        say(MOSQ_LOG_WARNING, "filters will not survive a restart of the broker: there is no persistence_location to "
+            "keep them in. If sessions are persistent they come back unfiltered: set plugin_opt_state_file to a path, "
+            "or to none if this is meant.");
+        return true;
+    }
+    size_t bytes = strlen(folder) + 1 + sizeof name;
+    *path_out = malloc(bytes);
+    if (*path_out == NULL) {
+        return false;
+    }
+    snprintf(*path_out, bytes, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
+    return true;
+}
+
+static bool reserve_answers(const struct subscription_list *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct sf_filter *filter = list->items[i]->filter;
+        if (filter != NULL && !delivery_reserve(&plugin->delivery, filter)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int load_state(void) {
+    char error[JOURNAL_ERROR_BYTES] = "out of memory";
+    char *path = NULL;
+    bool torn = false;
+    const struct sf_options options = settings_compile_options(&plugin->settings);
+    bool done = find_state_file(&path) && journal_open(&plugin->journal, path, &plugin->sessions, plugin->schema,
+                                                       &options, &torn, error);
+    if (!done) {
+        say(MOSQ_LOG_ERR, "not loaded: %s.", error);
+    } else if (torn) {
+        say(MOSQ_LOG_WARNING, "the last line of the state file %s was incomplete and was dropped: its change had not "
+            "been acknowledged to the client.", path);
+    }
+    free(path);
+    for (const struct session *session = plugin->sessions.by_id; done && session != NULL; session = session->hh.next) {
+        done = reserve_answers(&session->normal) && reserve_answers(&session->shared);
+    }
+    return done ? MOSQ_ERR_SUCCESS : MOSQ_ERR_UNKNOWN;
 }
 
 static int register_early_events(void) {
@@ -327,13 +400,12 @@ PLUGIN_EXPORT int mosquitto_plugin_version(int supported_version_count, const in
 
 PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **userdata,
                                         struct mosquitto_opt *options, int option_count) {
-    (void)userdata;
     if (!broker_is_new_enough()) {
         say(MOSQ_LOG_ERR, "not loaded: this broker is older than Mosquitto 2.1, which hands no properties to plugins "
                           "when it delivers. Install Mosquitto 2.1 or later.");
         return MOSQ_ERR_NOT_SUPPORTED;
     }
-    if (plugin != NULL) {
+    if (plugin->id != NULL) {
         say(MOSQ_LOG_ERR, "not loaded: it is loaded twice. Keep one line in the configuration file: the first "
                           "global_plugin.");
         return MOSQ_ERR_ALREADY_EXISTS;
@@ -350,25 +422,29 @@ PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void 
         say(MOSQ_LOG_ERR, "not loaded: %s.", error);
         return MOSQ_ERR_INVAL;
     }
-    plugin = new_plugin(identifier, &settings);
-    if (plugin == NULL) {
-        settings_deinit(&settings);
-        say(MOSQ_LOG_ERR, "not loaded: out of memory.");
-        return MOSQ_ERR_NOMEM;
-    }
     broker_thread = true;
     mosquitto_plugin_set_info(identifier, PLUGIN_NAME, sf_version());
-    int rc = register_early_events();
-    if (rc != MOSQ_ERR_SUCCESS) {
-        free_plugin(plugin);
-        plugin = NULL;
+    int rc = MOSQ_ERR_NOMEM;
+    if (!init(identifier, &settings)) {
+        say(MOSQ_LOG_ERR, "not loaded: out of memory.");
+    } else {
+        rc = load_state();
     }
-    return rc;
+    if (rc == MOSQ_ERR_SUCCESS) {
+        rc = register_early_events();
+    }
+    if (rc != MOSQ_ERR_SUCCESS) {
+        deinit();
+        return rc;
+    }
+    *userdata = plugin;
+    return MOSQ_ERR_SUCCESS;
 }
 
 PLUGIN_EXPORT int mosquitto_plugin_cleanup(void *userdata, struct mosquitto_opt *options, int option_count) {
-    (void)userdata, (void)options, (void)option_count;
-    free_plugin(plugin);
-    plugin = NULL;
+    (void)options, (void)option_count;
+    if (userdata == plugin) { /* not after a second init that failed */
+        deinit();
+    }
     return MOSQ_ERR_SUCCESS;
 }

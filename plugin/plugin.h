@@ -6,6 +6,7 @@
 #define PLUGIN_PLUGIN_H
 
 #include "delivery.h"
+#include "journal.h"
 #include "sessions.h"
 #include "settings.h"
 
@@ -27,12 +28,14 @@ struct plugin {
     struct sf_schema *schema;
     struct sessions sessions;
     struct delivery delivery;
+    struct journal journal;
     struct pending_subscription pending;
     const char *refuse_all; /* why no filter can be accepted at all, and the way out; NULL: they can */
     bool in_global_list;    /* PERSIST_RESTORE came: only the global list gets it */
     bool asked_for_list;    /* PERSIST_RESTORE is registered */
     bool ticked;            /* the first TICK has come */
     struct session *ended;  /* utlist: sessions to be removed at the next TICK */
+    time_t journal_logged_at_s; /* when it was last said that the journal cannot be written */
     time_t swept_at_s;
     struct session *sweep_next;
     uint64_t refused; /* SUBSCRIBE entries with a bad filter */

@@ -6,56 +6,86 @@
  */
 #include "reconcile.h"
 
+#include "changes.h"
 #include "log.h"
 #include "plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the broker has `text`; it has it afterwards as before. */
-static bool broker_has(const struct subscription *subscription, struct mosquitto *client,
-                       char *text) {
-    struct session *session = subscription->session;
-    int before = mosquitto_client_sub_count(client);
-    mosquitto_subscription_delete(session->id, text);
-    if (mosquitto_client_sub_count(client) == before) {
-        return false;
-    }
-    const struct mosquitto_subscription again = {
-        .clientid = session->id,
+/* Add, or set to what we know of it, one subscription in the broker. false: out of memory, it is lost. */
+static bool add_to_broker(const struct subscription *subscription, char *text) {
+    char *id = subscription->session->id;
+    const struct mosquitto_subscription add = {
+        .clientid = id,
         .topic_filter = text,
         .identifier = subscription->identifier,
         .options = subscription->options,
     };
-    if (mosquitto_subscription_add(&again) > 0) {
-        char shown_id[LOG_TEXT_BYTES];
-        char shown[LOG_TEXT_BYTES];
-        mosquitto_log_printf(MOSQ_LOG_ERR, "%s: client %s: out of memory: its subscription '%s' is lost.", PLUGIN_NAME,
-                             log_text(shown_id, session->id, strlen(session->id)), log_text(shown, text, strlen(text)));
-        return false;
+    if (mosquitto_subscription_add(&add) <= 0) { /* negative: it is there already */
+        return true;
     }
-    return true;
+    char shown_id[LOG_TEXT_BYTES];
+    char shown[LOG_TEXT_BYTES];
+    mosquitto_log_printf(MOSQ_LOG_ERR, "%s: client %s: out of memory: its subscription '%s' is lost.", PLUGIN_NAME,
+                         log_text(shown_id, id, strlen(id)), log_text(shown, text, strlen(text)));
+    return false;
 }
 
-static void check_list(struct plugin *plugin, struct subscription_list *list, struct mosquitto *client) {
+/* Whether the broker has `text`; it has it afterwards as before. */
+static bool broker_has(const struct subscription *subscription, struct mosquitto *client, char *text) {
+    int before = mosquitto_client_sub_count(client);
+    mosquitto_subscription_delete(subscription->session->id, text);
+    if (mosquitto_client_sub_count(client) == before) {
+        return false;
+    }
+    return add_to_broker(subscription, text);
+}
+
+/* Ask `keep` for each subscription of a list, with its text, and forget those for which it says no. */
+static void keep_if(struct plugin *plugin, struct subscription_list *list, struct mosquitto *client,
+                    bool (*keep)(const struct subscription *, struct mosquitto *, char *)) {
     for (uint32_t i = list->count; i-- > 0;) { /* backwards: removing moves the last one into the gap */
         struct subscription *subscription = list->items[i];
         char *text = malloc(subscription_text_bytes(subscription) + 1);
         if (text == NULL) {
-            return; /* the counts still differ: decided without memory, and tried again at the next change */
+            return; /* the counts differ: decided without memory */
         }
         subscription_write_text(subscription, text);
-        if (!broker_has(subscription, client, text)) {
-            subscription_remove(&plugin->sessions, subscription);
+        if (!keep(subscription, client, text)) {
+            change_unsubscribe(plugin, subscription);
         }
         free(text);
     }
 }
 
 void reconcile_removed(struct plugin *plugin, struct session *session, struct mosquitto *client) {
-    if ((uint32_t)mosquitto_client_sub_count(client) == session_count(session)) {
-        return;
+    if ((uint32_t)mosquitto_client_sub_count(client) != session_count(session)) {
+        keep_if(plugin, &session->normal, client, broker_has);
+        keep_if(plugin, &session->shared, client, broker_has);
     }
-    check_list(plugin, &session->normal, client);
-    check_list(plugin, &session->shared, client);
+}
+
+static bool restore(const struct subscription *subscription, struct mosquitto *client, char *text) {
+    (void)client;
+    return add_to_broker(subscription, text);
+}
+
+size_t reconcile_restored(struct plugin *plugin) {
+    size_t n_ended = 0;
+    struct session *session, *next;
+    HASH_ITER(hh, plugin->sessions.by_id, session, next) {
+        struct mosquitto *client = mosquitto_client(session->id);
+        if (client == NULL) {
+            change_end(plugin, session);
+            n_ended++;
+            continue;
+        }
+        for (struct removed_topic *removed = session->removed; removed != NULL; removed = removed->hh.next) {
+            mosquitto_subscription_delete(session->id, removed->text);
+        }
+        keep_if(plugin, &session->normal, client, restore);
+        keep_if(plugin, &session->shared, client, restore);
+    }
+    return n_ended;
 }

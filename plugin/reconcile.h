@@ -6,6 +6,8 @@
 #ifndef PLUGIN_RECONCILE_H
 #define PLUGIN_RECONCILE_H
 
+#include <stddef.h>
+
 struct mosquitto;
 struct plugin;
 struct session;
@@ -14,5 +16,10 @@ struct session;
  * client and denies some of its subscriptions (DESIGN fact F7), and forget them. `client` is registered and holds the
  * session. Costs something only when the counts differ. */
 void reconcile_removed(struct plugin *plugin, struct session *session, struct mosquitto *client);
+
+/* After a restart, before the first packet of a client: make the broker's subscriptions of each session in the journal
+ * equal to the journal (missing ones are added, removed ones that came back are deleted), and end the sessions that the
+ * broker no longer has. Returns how many sessions it ended. */
+size_t reconcile_restored(struct plugin *plugin);
 
 #endif

@@ -68,7 +68,43 @@ void session_set_client(struct sessions *sessions, struct session *session, stru
     }
 }
 
+static void free_removed(struct session *session, struct removed_topic *removed) {
+    HASH_DELETE(hh, session->removed, removed);
+    free(removed);
+}
+
+void session_forget_removed(struct session *session, const char *text) {
+    struct removed_topic *removed = NULL;
+    HASH_FIND_STR(session->removed, text, removed);
+    if (removed != NULL) {
+        free_removed(session, removed);
+    }
+}
+
+bool session_note_removed(struct session *session, const char *text, size_t most) {
+    session_forget_removed(session, text);
+    size_t bytes = strlen(text);
+    struct removed_topic *removed = calloc(1, sizeof *removed + bytes + 1);
+    if (removed == NULL) {
+        return false;
+    }
+    memcpy(removed->text, text, bytes);
+    removed->hashed = true;
+    HASH_ADD_KEYPTR(hh, session->removed, removed->text, bytes, removed);
+    if (!removed->hashed) {
+        free(removed);
+        return false;
+    }
+    if (HASH_COUNT(session->removed) > most) {
+        free_removed(session, session->removed); /* uthash keeps the order of insertion */
+    }
+    return true;
+}
+
 void session_remove(struct sessions *sessions, struct session *session) {
+    while (session->removed != NULL) {
+        free_removed(session, session->removed);
+    }
     while (session->normal.count > 0) {
         subscription_remove(sessions, session->normal.items[session->normal.count - 1]);
     }

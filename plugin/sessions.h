@@ -55,6 +55,13 @@ struct subscription_list {
     uint32_t capacity;
 };
 
+/* A subscription that a session in the journal has removed: the broker may bring it back after a crash. */
+struct removed_topic {
+    UT_hash_handle hh;
+    bool hashed;
+    char text[]; /* in the broker's form, NUL-terminated: the key */
+};
+
 struct session {
     struct mosquitto *client; /* where the session was last; NULL: not known */
     uint32_t client_hash;     /* mosquitto_client_id_hashv of the identifier; never 0 while client is set */
@@ -70,7 +77,8 @@ struct session {
     struct subscription_list shared;
     uint64_t refusals; /* see refusals in subscribe.c */
     long refusals_at_s;
-    struct session *prev; /* in plugin.ended */
+    struct removed_topic *removed; /* uthash; for the journal */
+    struct session *prev;          /* in plugin.ended */
     struct session *next;
     UT_hash_handle hh;
     bool hashed;
@@ -135,6 +143,12 @@ static inline struct subscription *session_on_node(const struct sessions *sessio
 struct subscription *session_subscribe(struct sessions *sessions, struct session *session, const char *text,
                                        size_t name_bytes, struct sf_filter *filter, uint8_t options,
                                        uint32_t identifier) __attribute__((warn_unused_result));
+
+/* Remember that a subscription was removed; beyond `most` of them the oldest is forgotten. false: out of memory. */
+bool session_note_removed(struct session *session, const char *text, size_t most) __attribute__((warn_unused_result));
+
+/* Forget that: it was made again. */
+void session_forget_removed(struct session *session, const char *text);
 
 /* Remove one subscription. */
 void subscription_remove(struct sessions *sessions, struct subscription *subscription);

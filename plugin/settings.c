@@ -215,6 +215,15 @@ bool settings_read(struct settings *settings_out, const struct mosquitto_opt *op
     return true;
 }
 
+struct sf_options settings_compile_options(const struct settings *settings) {
+    return (struct sf_options){
+        .dialects = settings->dialects,
+        .max_expression_bytes = settings->max_expression_bytes,
+        .strict_integers = settings->strict_integers,
+        .tag_key = settings->tag_key,
+    };
+}
+
 void settings_deinit(struct settings *settings) {
     free(settings->tag_key);
     free(settings->state_file);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "subfilter.h"
+
 struct mosquitto_opt;
 
 #define SETTINGS_ERROR_BYTES 512
@@ -31,6 +33,9 @@ struct settings {
  * why, and what it takes. */
 bool settings_read(struct settings *settings_out, const struct mosquitto_opt *options, int n_options,
                    char error[SETTINGS_ERROR_BYTES]) __attribute__((warn_unused_result));
+
+/* How expressions are compiled under these settings; valid as long as they are. */
+struct sf_options settings_compile_options(const struct settings *settings);
 
 /* Free the texts. */
 void settings_deinit(struct settings *settings);

@@ -5,12 +5,14 @@
  */
 #include "subscribe.h"
 
+#include "changes.h"
 #include "log.h"
 #include "plugin.h"
-#include "reconcile.h"
 #include "subscription_string.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +51,18 @@ static bool may_log(struct session *session, const char *id) {
 
 static void log_refusal(struct plugin *plugin, const char *id, const char *subscription, const struct sf_error *error) {
     plugin->refused++;
-    if (may_log(sessions_find(&plugin->sessions, id), id)) {
-        char shown_id[LOG_TEXT_BYTES];
-        char shown[LOG_TEXT_BYTES];
-        mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: subscription '%s' refused (%s, offset %zu): %s",
-                             PLUGIN_NAME, log_text(shown_id, id, strlen(id)),
-                             log_text(shown, subscription, strlen(subscription)), sf_status_name(error->code),
-                             error->offset, error->text);
+    if (!may_log(sessions_find(&plugin->sessions, id), id)) {
+        return;
     }
+    char shown_id[LOG_TEXT_BYTES];
+    char shown[LOG_TEXT_BYTES];
+    char where[64] = ""; /* the language has a code and a place; other reasons have none */
+    if (error->code != SF_OK) {
+        snprintf(where, sizeof where, " (%s, offset %zu)", sf_status_name(error->code), error->offset);
+    }
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: subscription '%s' refused%s: %s", PLUGIN_NAME,
+                         log_text(shown_id, id, strlen(id)), log_text(shown, subscription, strlen(subscription)), where,
+                         error->text);
 }
 
 /* ---- ACL_CHECK(SUBSCRIBE) ---- */
@@ -72,18 +78,13 @@ static void set_pending(struct plugin *plugin, const struct mosquitto *client, s
     plugin->pending = (struct pending_subscription){.client = client, .filter = filter, .text = text};
 }
 
-static struct sf_options compile_options(const struct settings *settings) {
-    return (struct sf_options){
-        .dialects = settings->dialects,
-        .max_expression_bytes = settings->max_expression_bytes,
-        .strict_integers = settings->strict_integers,
-        .tag_key = settings->tag_key,
-    };
-}
-
-static bool refuse(struct sf_error *error, enum sf_status code, const char *text) {
-    *error = (struct sf_error){.code = code};
-    snprintf(error->text, sizeof error->text, "%s", text);
+/* Refuse for a reason that is not in the expression. */
+__attribute__((format(printf, 2, 3))) static bool refuse(struct sf_error *error, const char *format, ...) {
+    *error = (struct sf_error){.code = SF_OK};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
     return false;
 }
 
@@ -91,13 +92,16 @@ static bool refuse(struct sf_error *error, enum sf_status code, const char *text
 static bool may_filter(const struct plugin *plugin, const struct mosquitto *client, const struct session *session,
                        struct sf_error *error) {
     if (plugin->refuse_all != NULL) {
-        return refuse(error, SF_E_LIMIT, plugin->refuse_all);
+        return refuse(error, "%s", plugin->refuse_all);
+    }
+    if (!changes_possible(plugin)) {
+        return refuse(error, "the state file cannot be written (%s); it is tried again every second",
+                      strerror(plugin->journal.error));
     }
     uint32_t known = session == NULL ? 0 : session_count(session);
     if ((uint32_t)mosquitto_client_sub_count(client) != known) {
-        return refuse(error, SF_E_LIMIT,
-                      "the session holds subscriptions from before this plugin was loaded, so copies could not be "
-                      "assigned; subscribe again to all of them, or connect with Clean Start");
+        return refuse(error, "the session holds subscriptions that the plugin did not see, so copies could not be "
+                             "assigned; subscribe again to all of them, or connect with Clean Start");
     }
     return true;
 }
@@ -121,10 +125,7 @@ static bool within_limit(const struct plugin *plugin, const struct session *sess
     if (replaced != NULL && replaced->filter != NULL) {
         return true;
     }
-    *error = (struct sf_error){.code = SF_E_LIMIT};
-    snprintf(error->text, sizeof error->text, "the client has %zu filters, as many as max_filters_per_client allows",
-             limit);
-    return false;
+    return refuse(error, "the client has %zu filters, as many as plugin_opt_max_filters_per_client allows", limit);
 }
 
 /* Split and compile `text`, a copy of the entry that is shortened to its base topic. false: `error` says why. */
@@ -134,7 +135,7 @@ static bool read_entry(struct plugin *plugin, const struct session *session, cha
     struct sf_subscription split;
     sf_subscription_split(text, bytes, &split);
 
-    const struct sf_options options = compile_options(&plugin->settings);
+    const struct sf_options options = settings_compile_options(&plugin->settings);
     if (sf_compile(plugin->schema, &options, text + split.expression_offset, split.expression_bytes, filter_out,
                    error) != SF_OK) {
         error->offset += split.expression_offset;
@@ -152,7 +153,7 @@ static bool read_entry(struct plugin *plugin, const struct session *session, cha
     }
     if (!delivery_reserve(&plugin->delivery, *filter_out)) {
         sf_filter_unref(*filter_out);
-        return refuse(error, SF_E_NOMEM, "out of memory");
+        return refuse(error, "out of memory");
     }
     return true;
 }
@@ -231,46 +232,75 @@ static char *broker_text(char *text, const struct sf_filter *filter) {
 }
 
 /* A share group's member that subscribes with another filter, or none, leaves the group it was in. */
-static void leave_group(struct plugin *plugin, struct session *session, struct subscription *old, const char *text) {
-    if (old != NULL && strcmp(old->group->text, text) != 0) {
-        mosquitto_subscription_delete(session->id, old->group->text);
-        subscription_remove(&plugin->sessions, old);
+static void leave_group(struct plugin *plugin, struct subscription *old) {
+    mosquitto_subscription_delete(old->session->id, old->group->text);
+    subscription_remove(&plugin->sessions, old);
+}
+
+static void log_unwell(struct plugin *plugin) {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "%s: the state file %s cannot be written: %s. Filtered subscriptions are refused "
+                         "until it can.", PLUGIN_NAME, plugin->journal.path, strerror(plugin->journal.error));
+}
+
+/* Note in journal and mirror what the broker is about to insert as `text`. */
+static int note_subscription(struct plugin *plugin, struct session *session, const struct mosquitto_evt_subscribe *event,
+                             char *text, struct sf_filter *filter) {
+    size_t name_bytes = share_topic_offset(text) == 0 ? 0 : share_name_bytes(text);
+    struct subscription *old = name_bytes == 0 ? NULL : find_replaced(plugin, session, text);
+    if (old != NULL && strcmp(old->group->text, text) == 0) {
+        old = NULL; /* the same group: it is changed in place */
     }
+    const struct journal_subscription record = {
+        .text = text,
+        .filter_text = filter == NULL ? NULL : sf_filter_text(filter, NULL),
+        .replaced = old == NULL ? NULL : old->group->text,
+        .identifier = event->data.identifier,
+        .options = event->data.options,
+    };
+    bool was_well = changes_possible(plugin);
+    if (!journal_subscribe(&plugin->journal, session, &record)) {
+        if (was_well) {
+            log_unwell(plugin);
+        }
+        if (filter != NULL) {
+            return MOSQ_ERR_UNKNOWN; /* it would not survive a restart: the connection is closed */
+        }
+    }
+    struct subscription *subscription =
+        session_subscribe(&plugin->sessions, session, text, name_bytes, filter == NULL ? NULL : sf_filter_ref(filter),
+                          event->data.options, event->data.identifier);
+    if (subscription == NULL) {
+        sf_filter_unref(filter);
+        journal_set_unwell(&plugin->journal, ENOMEM); /* it says more than we know */
+        return MOSQ_ERR_NOMEM;
+    }
+    if (old != NULL) {
+        leave_group(plugin, old);
+    }
+    delivery_expect_retained(&plugin->delivery, subscription);
+    return MOSQ_ERR_SUCCESS;
 }
 
 int subscribe_commit(struct plugin *plugin, struct mosquitto_evt_subscribe *event) {
     char *text = event->data.topic_filter;
-    struct sf_filter *filter = plugin->pending.confirmed ? plugin->pending.filter : NULL;
     if (!subscription_text_is_possible(text)) {
         return MOSQ_ERR_SUCCESS; /* the broker closes the connection */
     }
+    struct sf_filter *filter = plugin->pending.confirmed ? plugin->pending.filter : NULL;
     struct session *session = sessions_get(&plugin->sessions, mosquitto_client_id(event->client));
-    if (session == NULL) {
-        return MOSQ_ERR_NOMEM;
-    }
-    session_set_client(&plugin->sessions, session, event->client, mosquitto_client_id_hashv(event->client));
-
-    bool shared = share_topic_offset(text) != 0;
-    struct subscription *old = shared ? find_replaced(plugin, session, text) : NULL;
-    char *renamed = broker_text(text, filter);
+    char *renamed = session == NULL ? NULL : broker_text(text, filter);
     if (renamed == NULL) {
         return MOSQ_ERR_NOMEM;
     }
-    struct subscription *subscription =
-        session_subscribe(&plugin->sessions, session, renamed, shared ? share_name_bytes(text) : 0,
-                          filter == NULL ? NULL : sf_filter_ref(filter), event->data.options, event->data.identifier);
-    if (subscription == NULL) {
-        sf_filter_unref(filter);
-        if (renamed != text) {
-            mosquitto_free(renamed);
-        }
-        return MOSQ_ERR_NOMEM;
+    session_set_client(&plugin->sessions, session, event->client, mosquitto_client_id_hashv(event->client));
+    int rc = note_subscription(plugin, session, event, renamed, filter);
+    if (rc == MOSQ_ERR_SUCCESS) {
+        event->data.topic_filter = renamed; /* the broker frees what was there */
+    } else if (renamed != text) {
+        mosquitto_free(renamed);
     }
-    leave_group(plugin, session, old, renamed);
-    event->data.topic_filter = renamed; /* the broker frees what was there */
     subscribe_forget_pending(plugin);
-    delivery_expect_retained(&plugin->delivery, subscription);
-    return MOSQ_ERR_SUCCESS;
+    return rc;
 }
 
 /* ---- UNSUBSCRIBE ---- */
@@ -311,6 +341,6 @@ int unsubscribe_commit(struct plugin *plugin, struct mosquitto_evt_unsubscribe *
         }
         event->data.topic_filter = text; /* the broker frees what was there */
     }
-    subscription_remove(&plugin->sessions, subscription);
+    change_unsubscribe(plugin, subscription);
     return MOSQ_ERR_SUCCESS;
 }
