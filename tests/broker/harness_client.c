@@ -21,7 +21,6 @@
 #define DEADLINE_MS         20000
 #define DEADLINE_WRAPPED_MS 180000 /* under valgrind */
 #define MAX_ENTRIES         64     /* of one SUBSCRIBE */
-#define FENCE_PREFIX        "fence/"
 #define NO_ANSWER           (-100)
 
 struct client {
@@ -44,12 +43,8 @@ struct client {
     int n_answers;       /* NO_ANSWER until it comes */
     size_t n_unfinished; /* QoS 1 and 2 messages on their way to the broker */
 
-    struct message *first;
-    struct message **last;
-    size_t count;
-
+    struct inbox inbox;
     bool fence_subscribed;
-    unsigned fence_seen; /* number of the last marker that came */
 
     struct client *next;
 };
@@ -141,108 +136,23 @@ static bool await_answer(struct client *client) {
     return client->n_answers != NO_ANSWER;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------------------------- */
 
-static void *checked(void *memory) {
-    if (memory == NULL) {
-        fputs("out of memory\n", stderr);
-        abort(); /* in a callback: REQUIRE would jump over the library */
-    }
-    return memory;
-}
-
-static void message_free(struct message *message) {
-    for (size_t i = 0; i < 2 * message->n_user; i++) {
-        free(message->user[i]);
-    }
-    free(message->user);
-    free(message->ids);
-    free(message->content_type);
-    free(message->response_topic);
-    free(message->topic);
-    free(message->payload);
-    free(message);
-}
-
-static void add_user(struct message *message, const mosquitto_property *property) {
-    char *name = NULL;
-    char *value = NULL;
-    mosquitto_property_read_string_pair(property, MQTT_PROP_USER_PROPERTY, &name, &value, false);
-    size_t n = message->n_user++;
-    message->user = checked(realloc(message->user, 2 * (n + 1) * sizeof *message->user));
-    /* The library gives NULL for an empty text. */
-    message->user[2 * n] = name != NULL ? name : checked(strdup(""));
-    message->user[2 * n + 1] = value != NULL ? value : checked(strdup(""));
-}
-
-static void add_id(struct message *message, const mosquitto_property *property) {
-    uint32_t id = 0;
-    mosquitto_property_read_varint(property, MQTT_PROP_SUBSCRIPTION_IDENTIFIER, &id, false);
-    message->ids = checked(realloc(message->ids, (message->n_ids + 1) * sizeof *message->ids));
-    message->ids[message->n_ids++] = id;
-}
-
-static void read_properties(struct message *message, const mosquitto_property *properties) {
-    for (const mosquitto_property *at = properties; at != NULL; at = mosquitto_property_next(at)) {
-        switch (mosquitto_property_identifier(at)) {
-        case MQTT_PROP_USER_PROPERTY:
-            add_user(message, at);
-            break;
-        case MQTT_PROP_SUBSCRIPTION_IDENTIFIER:
-            add_id(message, at);
-            break;
-        case MQTT_PROP_CONTENT_TYPE:
-            mosquitto_property_read_string(at, MQTT_PROP_CONTENT_TYPE, &message->content_type,
-                                           false);
-            break;
-        case MQTT_PROP_RESPONSE_TOPIC:
-            mosquitto_property_read_string(at, MQTT_PROP_RESPONSE_TOPIC, &message->response_topic,
-                                           false);
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-static void on_message(struct mosquitto *mosq, void *user, const struct mosquitto_message *from,
+static void on_message(struct mosquitto *mosq, void *user, const struct mosquitto_message *message,
                        const mosquitto_property *properties) {
     (void)mosq;
     struct client *client = user;
-    size_t bytes = (size_t)from->payloadlen;
-    char *payload = checked(calloc(1, bytes + 1));
-    if (bytes > 0) {
-        memcpy(payload, from->payload, bytes);
-    }
-
-    if (strncmp(from->topic, FENCE_PREFIX, strlen(FENCE_PREFIX)) == 0) {
-        if (from->qos == 2) { /* copies for other subscriptions prove nothing */
-            client->fence_seen = (unsigned)strtoul(payload, NULL, 10);
-        }
-        free(payload);
-        return;
-    }
-
-    struct message *message = checked(calloc(1, sizeof *message));
-    message->topic = checked(strdup(from->topic));
-    message->payload = payload;
-    message->payload_bytes = bytes;
-    message->qos = from->qos;
-    message->retain = from->retain;
-    read_properties(message, properties);
-    *client->last = message;
-    client->last = &message->next;
-    client->count++;
+    inbox_add(&client->inbox, message, properties);
 }
 
 size_t client_count(const struct client *client) {
-    return client->count;
+    return client->inbox.count;
 }
 
 const struct message *client_message(const struct client *client, size_t index) {
-    REQUIRE(index < client->count, "client %s has %zu messages, not %zu", client->id, client->count,
-            index + 1);
-    const struct message *message = client->first;
+    REQUIRE(index < client->inbox.count, "client %s has %zu messages, not %zu", client->id,
+            client->inbox.count, index + 1);
+    const struct message *message = client->inbox.first;
     while (index-- > 0) {
         message = message->next;
     }
@@ -250,27 +160,13 @@ const struct message *client_message(const struct client *client, size_t index) 
 }
 
 void client_clear(struct client *client) {
-    while (client->first != NULL) {
-        struct message *message = client->first;
-        client->first = message->next;
-        message_free(message);
-    }
-    client->last = &client->first;
-    client->count = 0;
-}
-
-const char *message_user(const struct message *message, const char *name) {
-    for (size_t i = 0; i < message->n_user; i++) {
-        if (strcmp(message->user[2 * i], name) == 0) {
-            return message->user[2 * i + 1];
-        }
-    }
-    return NULL;
+    inbox_clear(&client->inbox);
 }
 
 size_t client_count_payload(const struct client *client, const char *payload) {
     size_t n = 0;
-    for (const struct message *message = client->first; message != NULL; message = message->next) {
+    for (const struct message *message = client->inbox.first; message != NULL;
+         message = message->next) {
         n += strcmp(message->payload, payload) == 0;
     }
     return n;
@@ -346,36 +242,6 @@ static void client_free(void *user) {
     free(client);
 }
 
-static mosquitto_property *message_properties(const struct publish *publish) {
-    mosquitto_property *properties = NULL;
-    int failed = 0;
-    for (const char *const *at = publish->user; at != NULL && *at != NULL; at += 2) {
-        REQUIRE(at[1] != NULL, "the property %s has no value", at[0]);
-        failed |=
-            mosquitto_property_add_string_pair(&properties, MQTT_PROP_USER_PROPERTY, at[0], at[1]);
-    }
-    if (publish->content_type != NULL) {
-        failed |= mosquitto_property_add_string(&properties, MQTT_PROP_CONTENT_TYPE,
-                                                publish->content_type);
-    }
-    if (publish->response_topic != NULL) {
-        failed |= mosquitto_property_add_string(&properties, MQTT_PROP_RESPONSE_TOPIC,
-                                                publish->response_topic);
-    }
-    if (publish->expiry_s > 0) {
-        failed |= mosquitto_property_add_int32(&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL,
-                                               publish->expiry_s);
-    }
-    REQUIRE(failed == 0, "properties of a message on %s: %s", publish->topic,
-            mosquitto_strerror(failed));
-    return properties;
-}
-
-static size_t payload_bytes(const struct publish *publish) {
-    return publish->payload == NULL || publish->payload_bytes > 0 ? publish->payload_bytes
-                                                                  : strlen(publish->payload);
-}
-
 static void set_will(struct client *client, const struct publish *will, uint32_t delay_s) {
     mosquitto_property *properties = client->protocol == 5 ? message_properties(will) : NULL;
     int rc = MOSQ_ERR_SUCCESS;
@@ -384,7 +250,7 @@ static void set_will(struct client *client, const struct publish *will, uint32_t
     }
     if (rc == MOSQ_ERR_SUCCESS) {
         /* Takes the properties. */
-        rc = mosquitto_will_set_v5(client->mosq, will->topic, (int)payload_bytes(will),
+        rc = mosquitto_will_set_v5(client->mosq, will->topic, (int)message_payload_bytes(will),
                                    will->payload, will->qos, will->retain, properties);
     }
     REQUIRE(rc == MOSQ_ERR_SUCCESS, "will: %s", mosquitto_strerror(rc));
@@ -399,7 +265,6 @@ static struct client *client_new(struct broker *broker, const struct client_opti
     struct client *client = calloc(1, sizeof *client);
     REQUIRE(client != NULL, "out of memory");
     client->broker = broker;
-    client->last = &client->first;
     client->port = broker_port(broker, options->listener == 0 ? 1 : options->listener);
     client->protocol = options->protocol == 0 ? 5 : options->protocol;
     client->keep = options->keep;
@@ -616,9 +481,9 @@ static int send_publish(struct client *client, const struct publish *publish, in
     mosquitto_property *properties = client->protocol == 5 ? message_properties(publish) : NULL;
     client->n_answers = NO_ANSWER;
     client->awaited = 0;
-    int rc =
-        mosquitto_publish_v5(client->mosq, mid_out, publish->topic, (int)payload_bytes(publish),
-                             publish->payload, publish->qos, publish->retain, properties);
+    int rc = mosquitto_publish_v5(client->mosq, mid_out, publish->topic,
+                                  (int)message_payload_bytes(publish), publish->payload,
+                                  publish->qos, publish->retain, properties);
     mosquitto_property_free_all(&properties);
     if (rc == MOSQ_ERR_SUCCESS && publish->qos > 0) {
         client->n_unfinished++;
@@ -656,9 +521,9 @@ bool client_flush(struct client *client) {
 
 bool client_await(struct client *client, size_t n) {
     int64_t deadline = harness_deadline();
-    while (client->count < n) {
+    while (client->inbox.count < n) {
         if (!client->connected || !harness_wait(NULL, 0, deadline)) {
-            test_note("client %s has %zu messages of %zu", client->id, client->count, n);
+            test_note("client %s has %zu messages of %zu", client->id, client->inbox.count, n);
             return false;
         }
     }
@@ -682,13 +547,13 @@ size_t client_fence(struct client *reader, struct client *writer) {
     REQUIRE(code == 0, "client %s may not publish to %s: %d", writer->id, topic, code);
 
     int64_t deadline = harness_deadline();
-    while (reader->fence_seen != number) {
+    while (reader->inbox.fence_seen != number) {
         REQUIRE(reader->connected, "client %s was disconnected before the fence", reader->id);
         bool in_time = harness_wait(NULL, 0, deadline);
         REQUIRE(in_time, "client %s: the fence does not arrive; %zu messages did", reader->id,
-                reader->count);
+                reader->inbox.count);
     }
-    return reader->count;
+    return reader->inbox.count;
 }
 
 const char *client_id(const struct client *client) {
