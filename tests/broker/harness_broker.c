@@ -339,8 +339,15 @@ static int open_log(const struct broker *broker) {
     return fd;
 }
 
+/* Of the last end, if there was one. */
+static void check_status(const struct broker *broker) {
+    CHECK(broker->may_fail || broker->status == 0, "the broker in %s ended with status %d",
+          broker->dir, broker->status);
+}
+
 bool broker_try_run(struct broker *broker) {
     REQUIRE(broker->pid == 0, "it is running already");
+    check_status(broker);
     int life[2];
     int log = open_log(broker);
     REQUIRE(pipe(life) == 0, "pipe: %s", strerror(errno));
@@ -437,8 +444,7 @@ long broker_pid(const struct broker *broker) {
 static void broker_free(void *user) {
     struct broker *broker = user;
     broker_stop(broker);
-    CHECK(broker->may_fail || broker->status == 0, "the broker in %s ended with status %d",
-          broker->dir, broker->status);
+    check_status(broker);
     if (test_has_failed()) {
         print_log(broker);
     }
