@@ -6,10 +6,9 @@
 #include "journal.h"
 
 #include "journal_internal.h"
+#include "write_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,55 +170,6 @@ void journal_end(struct journal *journal, struct session *session) {
 
 /* ---- writing the whole file ---- */
 
-/* Write all of `text` to a new file. false: errno says why. */
-static bool write_new_file(const char *path, const struct text *text, int *fd_out) {
-    (void)unlink(path); /* one that a crash left; if it cannot be removed, open says so */
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, FILE_MODE);
-    if (fd < 0) {
-        return false;
-    }
-    for (size_t done = 0; done < text->used;) {
-        ssize_t n = write(fd, text->bytes + done, text->used - done);
-        if (n <= 0) {
-            int error = n < 0 ? errno : ENOSPC;
-            close(fd);
-            (void)unlink(path);
-            errno = error;
-            return false;
-        }
-        done += (size_t)n;
-    }
-    if (fsync(fd) != 0) { /* the rename must not be on disk before the text is */
-        int error = errno;
-        close(fd);
-        (void)unlink(path);
-        errno = error;
-        return false;
-    }
-    *fd_out = fd;
-    return true;
-}
-
-/* Make a rename durable. Not every file system can; the text itself is safe either way. */
-static void sync_folder(const char *path) {
-    char *folder = strdup(path);
-    if (folder == NULL) {
-        return;
-    }
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL) {
-        strcpy(folder, "."); /* a path has at least one character */
-    } else {
-        slash[slash == folder ? 1 : 0] = '\0';
-    }
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-    free(folder);
-}
-
 bool journal_write_all(struct journal *journal, const struct sessions *sessions) {
     struct text text = {0};
     size_t n_lines = 1;
@@ -231,22 +181,14 @@ bool journal_write_all(struct journal *journal, const struct sessions *sessions)
     }
     int fd = -1;
     errno = ENOMEM;
-    bool done = built && write_new_file(journal->new_path, &text, &fd);
+    bool done = built && write_file_open(journal->path, text.bytes, text.used, FILE_MODE, &fd);
+    int error = errno;
     free(text.bytes);
-    if (done && rename(journal->new_path, journal->path) != 0) {
-        int error = errno;
-        close(fd);
-        (void)unlink(journal->new_path);
-        errno = error;
-        done = false;
-    }
     if (!done) {
-        int error = errno;
         journal_set_unwell(journal, error);
         journal->error = error;
         return false;
     }
-    sync_folder(journal->path);
     if (journal->fd >= 0) {
         close(journal->fd);
     }
@@ -294,6 +236,5 @@ void journal_close(struct journal *journal) {
         close(journal->fd);
     }
     free(journal->path);
-    free(journal->new_path);
     *journal = (struct journal){.fd = -1};
 }

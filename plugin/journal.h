@@ -31,7 +31,6 @@
 
 struct journal {
     char *path; /* NULL: no journal is kept, and every call below succeeds without doing anything */
-    char *new_path;
     int fd;
     bool unwell;
     int error;             /* errno of the failure that made it unwell */

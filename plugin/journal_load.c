@@ -166,13 +166,11 @@ bool journal_open(struct journal *journal, const char *path, struct sessions *se
         return false;
     }
     journal->path = strdup(path);
-    journal->new_path = malloc(strlen(path) + sizeof ".new");
-    if (journal->path == NULL || journal->new_path == NULL) {
+    if (journal->path == NULL) {
         snprintf(error, JOURNAL_ERROR_BYTES, "out of memory");
         journal_close(journal);
         return false;
     }
-    strcat(strcpy(journal->new_path, path), ".new");
     if (!journal_write_all(journal, sessions)) {
         snprintf(error, JOURNAL_ERROR_BYTES, "the state file %s cannot be written: %s. Give the broker's user access to "
                  "its folder, set plugin_opt_state_file to another place, or to none if filters need not survive a "

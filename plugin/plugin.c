@@ -6,6 +6,7 @@
 #include "plugin.h"
 
 #include "changes.h"
+#include "control.h"
 #include "load_order.h"
 #include "log.h"
 #include "reconcile.h"
@@ -27,7 +28,7 @@ static struct plugin state; /* state.id == NULL: not loaded */
 static struct plugin *const plugin = &state;
 
 /* Set in the broker's own thread: the HTTP API asks READ from another one (DESIGN fact F14). */
-static _Thread_local bool broker_thread;
+static _Thread_local bool broker_thread __attribute__((tls_model("initial-exec")));
 
 #define say(level, ...) mosquitto_log_printf((level), PLUGIN_NAME ": " __VA_ARGS__)
 
@@ -148,10 +149,40 @@ static int on_client_offline(int event, void *event_data, void *user) {
     return MOSQ_ERR_SUCCESS;
 }
 
+/* The settings in force become those of mosquitto.conf, changed by config_file. false: they stay as they were. */
+static bool read_config_file(char error[SETTINGS_ERROR_BYTES]) {
+    struct live_settings live = plugin->configured;
+    if (plugin->settings.config_file != NULL && !settings_read_file(&live, plugin->settings.config_file, error)) {
+        return false;
+    }
+    plugin->settings.live = live;
+    plugin->delivery.filter_retained = live.filter_retained;
+    return true;
+}
+
 static int on_reload(int event, void *event_data, void *user) {
     (void)event, (void)event_data, (void)user;
     delivery_event(&plugin->delivery);
+    if (plugin->settings.config_file == NULL) {
+        return MOSQ_ERR_SUCCESS;
+    }
+    char text[SETTINGS_ERROR_BYTES];
+    const struct live_settings old = plugin->settings.live;
+    if (!read_config_file(text)) {
+        say(MOSQ_LOG_ERR, "the settings are unchanged: %s.", text);
+        return MOSQ_ERR_SUCCESS; /* an error would end the broker (fact F4) */
+    }
+    settings_describe_change(&old, &plugin->settings.live, text);
+    say(MOSQ_LOG_NOTICE, "config_file %s read: %s.", plugin->settings.config_file,
+        text[0] == '\0' ? "nothing has changed" : text);
     return MOSQ_ERR_SUCCESS;
+}
+
+static int on_control(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    delivery_event(&plugin->delivery);
+    control_handle(plugin, event_data);
+    return MOSQ_ERR_SUCCESS; /* an error would disconnect the client (fact F4) */
 }
 
 static int on_persist_restore(int event, void *event_data, void *user) {
@@ -268,6 +299,7 @@ static int on_tick(int event, void *event_data, void *user) {
         log_mismatches();
     }
     tick_journal(tick->now_s);
+    sys_topics_tick(plugin, tick->now_s);
     if (tick->now_s - plugin->swept_at_s >= SWEEP_INTERVAL_S) {
         plugin->swept_at_s = tick->now_s;
         sweep();
@@ -310,7 +342,7 @@ static bool init(mosquitto_plugin_id_t *id, const struct settings *settings) {
     if (plugin->schema == NULL || !delivery_init(&plugin->delivery, &plugin->sessions, plugin->schema)) {
         return false;
     }
-    plugin->delivery.filter_retained = settings->filter_retained;
+    plugin->configured = settings->live;
     return true;
 }
 
@@ -380,6 +412,11 @@ static int register_early_events(void) {
             return rc;
         }
     }
+    if (plugin->settings.control && mosquitto_callback_register(plugin->id, MOSQ_EVT_CONTROL, on_control, CONTROL_TOPIC,
+                                                                NULL) != MOSQ_ERR_SUCCESS) {
+        say(MOSQ_LOG_ERR, "not loaded: the broker did not register " CONTROL_TOPIC ".");
+        return MOSQ_ERR_UNKNOWN;
+    }
     /* Whether we are in the global list shows in PERSIST_RESTORE (decision D3). With `persistence true` the broker
      * answers the registration with an error line, so ask only where no persistence is configured in that way. */
     if (mosquitto_persistence_location() == NULL) {
@@ -427,6 +464,9 @@ PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void 
     int rc = MOSQ_ERR_NOMEM;
     if (!init(identifier, &settings)) {
         say(MOSQ_LOG_ERR, "not loaded: out of memory.");
+    } else if (!read_config_file(error)) {
+        say(MOSQ_LOG_ERR, "not loaded: %s.", error);
+        rc = MOSQ_ERR_INVAL;
     } else {
         rc = load_state();
     }

@@ -9,6 +9,7 @@
 #include "journal.h"
 #include "sessions.h"
 #include "settings.h"
+#include "sys_topics.h"
 
 #include "broker.h"
 
@@ -25,10 +26,12 @@ struct pending_subscription {
 struct plugin {
     mosquitto_plugin_id_t *id;
     struct settings settings;
+    struct live_settings configured; /* as mosquitto.conf has them: what config_file changes */
     struct sf_schema *schema;
     struct sessions sessions;
     struct delivery delivery;
     struct journal journal;
+    struct sys_topics sys_topics;
     struct pending_subscription pending;
     const char *refuse_all; /* why no filter can be accepted at all, and the way out; NULL: they can */
     bool in_global_list;    /* PERSIST_RESTORE came: only the global list gets it */

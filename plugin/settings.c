@@ -2,7 +2,7 @@
  *
  * settings: one row for each option: its name, what it takes, and the function that reads it.
  */
-#include "settings.h"
+#include "settings_internal.h"
 
 #include "broker.h"
 #include "log.h"
@@ -79,16 +79,16 @@ static bool parse_dialects(const char *text, unsigned *dialects_out) {
 }
 
 static bool read_enabled(struct settings *settings, const char *text) {
-    return parse_bool(text, &settings->enabled);
+    return parse_bool(text, &settings->live.enabled);
 }
 
 static bool read_dialects(struct settings *settings, const char *text) {
-    return parse_dialects(text, &settings->dialects);
+    return parse_dialects(text, &settings->live.dialects);
 }
 
 static bool read_retained(struct settings *settings, const char *text) {
-    settings->filter_retained = strcmp(text, "filter") == 0;
-    return settings->filter_retained || strcmp(text, "deliver") == 0;
+    settings->live.filter_retained = strcmp(text, "filter") == 0;
+    return settings->live.filter_retained || strcmp(text, "deliver") == 0;
 }
 
 static bool read_tag_key(struct settings *settings, const char *text) {
@@ -100,11 +100,11 @@ static bool read_strict_integers(struct settings *settings, const char *text) {
 }
 
 static bool read_max_expression_bytes(struct settings *settings, const char *text) {
-    return parse_number(text, 1, 65535, &settings->max_expression_bytes);
+    return parse_number(text, 1, 65535, &settings->live.max_expression_bytes);
 }
 
 static bool read_max_filters_per_client(struct settings *settings, const char *text) {
-    return parse_number(text, 0, 1000000, &settings->max_filters_per_client);
+    return parse_number(text, 0, 1000000, &settings->live.max_filters_per_client);
 }
 
 static bool read_state_file(struct settings *settings, const char *text) {
@@ -128,29 +128,26 @@ static bool read_sys_interval(struct settings *settings, const char *text) {
     return true;
 }
 
-static const struct option {
-    const char *name;
-    const char *takes;
-    bool (*read)(struct settings *settings, const char *text);
-} options_known[] = {
-    {"enabled", "true or false", read_enabled},
-    {"dialects", "a list of kv, sql and tag, separated by commas", read_dialects},
-    {"retained", "deliver or filter", read_retained},
-    {"tag_key", "the name of a User Property", read_tag_key},
-    {"strict_integers", "true or false", read_strict_integers},
-    {"max_expression_bytes", "a number from 1 to 65535", read_max_expression_bytes},
-    {"max_filters_per_client", "a number from 0 (no limit) to 1000000", read_max_filters_per_client},
-    {"state_file", "the path of a file, or none", read_state_file},
-    {"config_file", "the path of a file", read_config_file},
-    {"control", "true or false", read_control},
-    {"sys_interval", "a number of seconds from 0 (none) to 86400", read_sys_interval},
+const struct option settings_options[] = {
+    {"enabled", "true or false", read_enabled, OPTION_LIVE_BOOL},
+    {"dialects", "a list of kv, sql and tag, separated by commas", read_dialects, OPTION_LIVE_TEXT},
+    {"retained", "deliver or filter", read_retained, OPTION_LIVE_TEXT},
+    {"tag_key", "the name of a User Property", read_tag_key, OPTION_FIXED},
+    {"strict_integers", "true or false", read_strict_integers, OPTION_FIXED},
+    {"max_expression_bytes", "a number from 1 to 65535", read_max_expression_bytes, OPTION_LIVE_NUMBER},
+    {"max_filters_per_client", "a number from 0 (no limit) to 1000000", read_max_filters_per_client,
+     OPTION_LIVE_NUMBER},
+    {"state_file", "the path of a file, or none", read_state_file, OPTION_FIXED},
+    {"config_file", "the path of a file", read_config_file, OPTION_FIXED},
+    {"control", "true or false", read_control, OPTION_FIXED},
+    {"sys_interval", "a number of seconds from 0 (none) to 86400", read_sys_interval, OPTION_FIXED},
 };
-enum { N_OPTIONS = sizeof options_known / sizeof options_known[0] };
+enum { N_OPTIONS = sizeof settings_options / sizeof settings_options[0] };
 
-static const struct option *find_option(const char *name) {
+const struct option *settings_find(const char *name) {
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (strcmp(options_known[i].name, name) == 0) {
-            return &options_known[i];
+        if (strcmp(settings_options[i].name, name) == 0) {
+            return &settings_options[i];
         }
     }
     return NULL;
@@ -162,7 +159,7 @@ static void write_unknown(const char *name, char error[SETTINGS_ERROR_BYTES]) {
                         log_text(shown, name, strlen(name)));
     for (size_t i = 0; i < N_OPTIONS && used > 0 && used < SETTINGS_ERROR_BYTES; i++) {
         used += snprintf(error + used, SETTINGS_ERROR_BYTES - (size_t)used, "%s %s", i == 0 ? "" : ",",
-                         options_known[i].name);
+                         settings_options[i].name);
     }
 }
 
@@ -171,16 +168,16 @@ static bool read_options(struct settings *settings, const struct mosquitto_opt *
     bool seen[N_OPTIONS] = {false};
     for (int i = 0; i < n_options; i++) {
         const char *value = options[i].value == NULL ? "" : options[i].value;
-        const struct option *option = find_option(options[i].key);
+        const struct option *option = settings_find(options[i].key);
         if (option == NULL) {
             write_unknown(options[i].key, error);
             return false;
         }
-        if (seen[option - options_known]) {
+        if (seen[option - settings_options]) {
             snprintf(error, SETTINGS_ERROR_BYTES, "option plugin_opt_%s is given twice", option->name);
             return false;
         }
-        seen[option - options_known] = true;
+        seen[option - settings_options] = true;
         if (!option->read(settings, value)) {
             char shown[LOG_TEXT_BYTES];
             snprintf(error, SETTINGS_ERROR_BYTES, "option plugin_opt_%s is '%s', but takes %s", option->name,
@@ -195,11 +192,11 @@ bool settings_read(struct settings *settings_out, const struct mosquitto_opt *op
                    char error[SETTINGS_ERROR_BYTES]) {
     const struct sf_options defaults = SF_OPTIONS_INIT;
     struct settings settings = {
-        .enabled = true,
-        .dialects = defaults.dialects,
+        .live.enabled = true,
+        .live.dialects = defaults.dialects,
+        .live.max_expression_bytes = defaults.max_expression_bytes,
+        .live.max_filters_per_client = 1000,
         .tag_key = strdup(defaults.tag_key),
-        .max_expression_bytes = defaults.max_expression_bytes,
-        .max_filters_per_client = 1000,
         .sys_interval_s = 10,
     };
     *settings_out = (struct settings){0};
@@ -217,8 +214,8 @@ bool settings_read(struct settings *settings_out, const struct mosquitto_opt *op
 
 struct sf_options settings_compile_options(const struct settings *settings) {
     return (struct sf_options){
-        .dialects = settings->dialects,
-        .max_expression_bytes = settings->max_expression_bytes,
+        .dialects = settings->live.dialects,
+        .max_expression_bytes = settings->live.max_expression_bytes,
         .strict_integers = settings->strict_integers,
         .tag_key = settings->tag_key,
     };

@@ -63,6 +63,7 @@ static void log_refusal(struct plugin *plugin, const char *id, const char *subsc
     mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: subscription '%s' refused%s: %s", PLUGIN_NAME,
                          log_text(shown_id, id, strlen(id)), log_text(shown, subscription, strlen(subscription)), where,
                          error->text);
+    sys_topics_refused(plugin, id, subscription, error);
 }
 
 /* ---- ACL_CHECK(SUBSCRIBE) ---- */
@@ -117,7 +118,7 @@ static struct subscription *find_replaced(const struct plugin *plugin, const str
 
 static bool within_limit(const struct plugin *plugin, const struct session *session, const char *base,
                          struct sf_error *error) {
-    size_t limit = plugin->settings.max_filters_per_client;
+    size_t limit = plugin->settings.live.max_filters_per_client;
     if (limit == 0 || session == NULL || session->n_filters < limit) {
         return true;
     }
@@ -168,7 +169,7 @@ int subscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *check
     if (text == NULL) {
         return MOSQ_ERR_ACL_DENIED;
     }
-    if (!plugin->settings.enabled || mosquitto_client_protocol_version(check->client) < MQTT_5) {
+    if (!plugin->settings.live.enabled || mosquitto_client_protocol_version(check->client) < MQTT_5) {
         set_pending(plugin, check->client, NULL, text);
         return MOSQ_ERR_PLUGIN_IGNORE;
     }
@@ -199,7 +200,7 @@ int subscribe_confirm(struct plugin *plugin, const struct mosquitto_evt_subscrib
         return MOSQ_ERR_SUCCESS;
     }
     subscribe_forget_pending(plugin);
-    if (strchr(event->data.topic_filter, '?') == NULL || !plugin->settings.enabled ||
+    if (strchr(event->data.topic_filter, '?') == NULL || !plugin->settings.live.enabled ||
         mosquitto_client_protocol_version(event->client) < MQTT_5) {
         return MOSQ_ERR_SUCCESS;
     }
@@ -319,7 +320,7 @@ int unsubscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *che
     size_t base_bytes = 0;
     if (base != NULL && sf_topic_decode(base, strlen(base), &base_bytes, NULL) == SF_OK) {
         base[base_bytes] = '\0';
-        if (plugin->settings.enabled || find_replaced(plugin, session, base) != NULL) {
+        if (plugin->settings.live.enabled || find_replaced(plugin, session, base) != NULL) {
             memcpy(buffer, base, base_bytes + 1);
         }
     }

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * control: see the header. Each command is a row of a table; its handler fills in "data" or says what is wrong. testFilter
+ * works on a schema of its own, so that trying a filter touches nothing that is in force.
+ */
+#include "control.h"
+
+#include "control_test.h"
+#include "log.h"
+#include "plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+enum {
+    MAX_PAYLOAD_BYTES = 1 << 20,
+    MAX_COMMANDS = 100, /* of one message: an answer may be large */
+    PAGE = 100,         /* filters listed when no count is given */
+    MAX_PAGE = 1000,
+};
+
+/* ---- listFilters ---- */
+
+static json_t *describe_subscription(const struct subscription *subscription) {
+    char *topic = malloc(subscription_topic_bytes(subscription) + 1);
+    if (topic == NULL) {
+        return NULL;
+    }
+    subscription_write_topic(subscription, topic);
+    json_t *item = json_pack("{ss, ss, ss, sI, sI}", "clientid", subscription->session->id, "topic", topic,
+                             "expression", sf_filter_text(subscription->filter, NULL), "passed",
+                             (json_int_t)subscription->passed, "dropped", (json_int_t)subscription->dropped);
+    free(topic);
+    return item;
+}
+
+struct page {
+    json_t *items;
+    json_int_t offset; /* filters still to skip */
+    json_int_t count;  /* filters still to list */
+    json_int_t total;
+};
+
+static bool list_session(struct page *page, const struct session *session) {
+    const struct subscription_list *lists[] = {&session->normal, &session->shared};
+    page->total += session->n_filters;
+    if (page->count == 0 || session->n_filters == 0) {
+        return true;
+    }
+    if (page->offset >= session->n_filters) {
+        page->offset -= session->n_filters;
+        return true;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        for (uint32_t k = 0; k < lists[i]->count; k++) {
+            const struct subscription *subscription = lists[i]->items[k];
+            if (subscription->filter == NULL) {
+                continue;
+            }
+            if (page->offset > 0) {
+                page->offset--;
+            } else if (page->count > 0) {
+                page->count--;
+                if (json_array_append_new(page->items, describe_subscription(subscription)) != 0) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static json_t *list_filters(struct plugin *plugin, json_t *command, const char **error) {
+    json_int_t count = PAGE, offset = 0;
+    const char *client = NULL;
+    if (json_unpack(command, "{s?I, s?I, s?s}", "count", &count, "offset", &offset, "clientid", &client) != 0 ||
+        count < 0 || offset < 0) {
+        *error = "count and offset are numbers from 0, clientid is a string";
+        return NULL;
+    }
+    struct page page = {json_array(), offset, count > MAX_PAGE ? MAX_PAGE : count, 0};
+    bool done = page.items != NULL;
+    if (client != NULL) {
+        const struct session *session = sessions_find(&plugin->sessions, client);
+        done = done && (session == NULL || list_session(&page, session));
+    } else {
+        for (const struct session *s = plugin->sessions.by_id; done && s != NULL; s = s->hh.next) {
+            done = list_session(&page, s);
+        }
+    }
+    if (!done) {
+        json_decref(page.items);
+        return NULL;
+    }
+    return json_pack("{sI, sI, so}", "totalCount", page.total, "offset", offset, "filters", page.items);
+}
+
+/* ---- getStats, resetStats, setEnabled ---- */
+
+static json_t *get_stats(struct plugin *plugin, json_t *command, const char **error) {
+    (void)command, (void)error;
+    const struct delivery_counts *counts = &plugin->delivery.counts;
+    return json_pack("{sb, sI, sI, sI, sI, s{sI, sI, sI, sI, sI, sI}, sI, sb}", "enabled",
+                     plugin->settings.live.enabled, "sessions", (json_int_t)plugin->sessions.n_sessions,
+                     "knownSubscriptions", (json_int_t)plugin->sessions.n_subscriptions, "subscriptions",
+                     (json_int_t)plugin->sessions.n_filters, "filters", (json_int_t)sf_schema_filters(plugin->schema),
+                     "messages", "passed", (json_int_t)counts->passed, "dropped", (json_int_t)counts->dropped,
+                     "unknown", (json_int_t)counts->unknown, "ambiguous", (json_int_t)counts->ambiguous, "unexplained",
+                     (json_int_t)counts->unexplained, "undecided", (json_int_t)counts->undecided, "refused",
+                     (json_int_t)plugin->refused, "stateFileWell", !plugin->journal.unwell);
+}
+
+static void reset_list(const struct subscription_list *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        list->items[i]->passed = 0;
+        list->items[i]->dropped = 0;
+    }
+}
+
+static json_t *reset_stats(struct plugin *plugin, json_t *command, const char **error) {
+    (void)command, (void)error;
+    plugin->delivery.counts = (struct delivery_counts){0};
+    plugin->refused = 0;
+    for (const struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
+        reset_list(&session->normal);
+        reset_list(&session->shared);
+    }
+    return json_object();
+}
+
+static json_t *set_enabled(struct plugin *plugin, json_t *command, const char **error) {
+    static char reason[SETTINGS_ERROR_BYTES];
+    int enabled = 0;
+    if (json_unpack(command, "{sb}", "enabled", &enabled) != 0) {
+        *error = "enabled is true or false";
+        return NULL;
+    }
+    if (plugin->settings.config_file != NULL &&
+        !settings_write_enabled(plugin->settings.config_file, enabled, reason)) {
+        *error = reason; /* it would not last: nothing is changed */
+        return NULL;
+    }
+    plugin->settings.live.enabled = enabled;
+    return json_pack("{sb}", "enabled", enabled);
+}
+
+/* ---- commands ---- */
+
+static json_t *test_filter(struct plugin *plugin, json_t *command, const char **error) {
+    const struct sf_options options = settings_compile_options(&plugin->settings);
+    return control_test_filter(&options, command, error);
+}
+
+static const struct {
+    const char *name;
+    /* The "data" of the answer, new. NULL: *error says what is wrong, or stays NULL when memory is short. */
+    json_t *(*handle)(struct plugin *plugin, json_t *command, const char **error);
+} commands[] = {
+    {"listFilters", list_filters}, {"testFilter", test_filter}, {"getStats", get_stats},
+    {"resetStats", reset_stats},   {"setEnabled", set_enabled},
+};
+
+/* Append an answer; without memory for it the answer is missing. */
+static void answer(json_t *responses, const char *name, json_t *correlation, const char *error, json_t *data) {
+    json_t *response = json_pack("{ss, sO*, ss*, so*}", "command", name, "correlationData", correlation, "error", error,
+                                 "data", data);
+    if (response != NULL) {
+        (void)json_array_append_new(responses, response);
+    }
+}
+
+static void log_command(const struct mosquitto *client, const char *name, const char *error) {
+    char shown_id[LOG_TEXT_BYTES];
+    char shown[LOG_TEXT_BYTES];
+    const char *id = mosquitto_client_id(client);
+    id = id == NULL ? "" : id;
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: %s%s%s", PLUGIN_NAME, log_text(shown_id, id, strlen(id)),
+                         log_text(shown, name, strlen(name)), error == NULL ? "" : ": ", error == NULL ? "" : error);
+}
+
+/* Carry out one command. false: it is no command at all, and what follows is not read. */
+static bool handle_command(struct plugin *plugin, const struct mosquitto *client, json_t *command, json_t *responses) {
+    json_t *correlation = json_object_get(command, "correlationData");
+    const char *name = json_string_value(json_object_get(command, "command"));
+    if (!json_is_object(command) || name == NULL || (correlation != NULL && !json_is_string(correlation))) {
+        answer(responses, "Unknown command", NULL,
+               !json_is_object(command) ? "Command not an object"
+               : name == NULL           ? "Missing command"
+                                        : "Invalid correlationData data type.", NULL);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            const char *error = NULL;
+            json_t *data = commands[i].handle(plugin, command, &error);
+            error = data == NULL && error == NULL ? "out of memory" : error;
+            log_command(client, name, error);
+            answer(responses, name, correlation, error, data);
+            return true;
+        }
+    }
+    log_command(client, name, "Unknown command");
+    answer(responses, name, correlation, "Unknown command", NULL);
+    return true;
+}
+
+static void publish(const json_t *responses) {
+    json_t *message = json_pack("{sO}", "responses", responses);
+    char *text = message == NULL ? NULL : json_dumps(message, JSON_COMPACT);
+    if (text != NULL && strlen(text) <= MQTT_MAX_PAYLOAD) {
+        (void)mosquitto_broker_publish_copy(NULL, CONTROL_TOPIC "/response", (int)strlen(text), text, 0, false, NULL);
+    }
+    free(text);
+    json_decref(message);
+}
+
+void control_handle(struct plugin *plugin, const struct mosquitto_evt_control *event) {
+    json_t *responses = json_array();
+    json_t *message = event->payloadlen > MAX_PAYLOAD_BYTES
+                          ? NULL
+                          : json_loadb(event->payload == NULL ? "" : event->payload, event->payloadlen, 0, NULL);
+    json_t *list = json_object_get(message, "commands");
+    if (message == NULL) {
+        answer(responses, "Unknown command", NULL,
+               event->payloadlen > MAX_PAYLOAD_BYTES ? "Payload too large" : "Payload not valid JSON", NULL);
+    } else if (!json_is_array(list)) {
+        answer(responses, "Unknown command", NULL, "Invalid/missing commands", NULL);
+    } else if (json_array_size(list) > MAX_COMMANDS) {
+        answer(responses, "Unknown command", NULL, "Too many commands in one message", NULL);
+    } else {
+        size_t index;
+        json_t *command;
+        json_array_foreach(list, index, command) {
+            if (!handle_command(plugin, event->client, command, responses)) {
+                break;
+            }
+        }
+    }
+    publish(responses);
+    json_decref(message);
+    json_decref(responses);
+}
