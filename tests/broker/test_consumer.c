@@ -34,8 +34,7 @@ static void end_consumer(void *user) {
 }
 
 /* The last argument is NULL when there is no "--plain". */
-static void start_consumer(struct consumer *consumer, struct broker *broker,
-                           const char *subscription, const char *plain) {
+static void start_consumer(struct broker *broker, const char *subscription, const char *plain) {
     char port[16];
     int ends[2];
     memset(&consumer, 0, sizeof consumer);
