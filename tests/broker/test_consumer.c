@@ -133,7 +133,7 @@ static void test_all_that_a_message_carries_is_read(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *writer = client_open(broker, "writer");
     start_consumer(
-        &consumer, broker,
+        broker,
         "t?sql:$topic = 't' AND $qos = 1 AND NOT $retain AND $payload_bytes = 3"
         " AND $content_type = 'text/plain' AND $response_topic = 'r' AND empty = '' AND n = '2'",
         "--plain");
