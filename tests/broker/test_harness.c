@@ -214,11 +214,11 @@ static void test_access_control_shows_in_reason_codes(void) {
 }
 
 static void test_a_broker_that_does_not_start_says_why(void) {
-    struct broker *broker = broker_new("plugin @DIR@/absent.so\n");
+    struct broker *broker = broker_new("acl_file @DIR@/absent\n");
     broker_expect_failure(broker);
     CHECK(!broker_try_run(broker), "started");
     CHECK(broker_status(broker) != 0, "status %d", broker_status(broker));
-    CHECK(broker_await_log(broker, "absent.so"), "logged");
+    CHECK(broker_await_log(broker, "/absent"), "logged");
 
     /* And with another configuration it does. */
     broker_configure(broker, "allow_anonymous true\n");
