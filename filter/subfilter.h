@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define SF_PUBLIC __attribute__((visibility("default")))
+#define SF_PUBLIC     __attribute__((visibility("default")))
 #define SF_MUST_CHECK __attribute__((warn_unused_result))
 #else
 #define SF_PUBLIC
@@ -52,32 +52,36 @@ extern "C" {
 
 /* ---- limits (LANGUAGE, limits) ------------------------------------------------------------------------------- */
 
-#define SF_MAX_EXPRESSION_BYTES 4096 /* default of sf_options.max_expression_bytes; the bytes after the first '?' */
-#define SF_MAX_OPERATORS 512         /* of one expression */
-#define SF_MAX_NESTING 200           /* open parentheses, NOTs and signs */
-#define SF_MAX_LIST 256              /* literals of one IN list */
-#define SF_MAX_PATTERN 64            /* characters between two % of a LIKE pattern when _ is among them */
-#define SF_MAX_PROPERTIES 256        /* User Properties of a message; one with more matches no filter */
+#define SF_MAX_EXPRESSION_BYTES                                                                    \
+    4096 /* default of sf_options.max_expression_bytes; the bytes after the first '?' */
+#define SF_MAX_OPERATORS  512 /* of one expression */
+#define SF_MAX_NESTING    200 /* open parentheses, NOTs and signs */
+#define SF_MAX_LIST       256 /* literals of one IN list */
+#define SF_MAX_PATTERN    64  /* characters between two % of a LIKE pattern when _ is among them */
+#define SF_MAX_PROPERTIES 256 /* User Properties of a message; one with more matches no filter */
 
 /* ---- outcomes ------------------------------------------------------------------------------------------------ */
 
 /* Numbers are stable: they are never reused for another meaning. Names, from sf_status_name, are stable too. */
 enum sf_status {
     SF_OK = 0,
-    SF_E_NOMEM = 1,     /* "nomem": out of memory; nothing has changed */
-    SF_E_TOPIC = 2,     /* "topic": the topic filter is not valid after decoding */
-    SF_E_DIALECT = 3,   /* "dialect": the dialect is switched off in sf_options.dialects */
-    SF_E_ESCAPE = 4,    /* "escape": a decoded NUL, or text that is not UTF-8 */
-    SF_E_EMPTY = 5,     /* "empty": nothing where an expression, clause, key, value, tag or operand must stand */
-    SF_E_OPERATOR = 6,  /* "operator": kv: no operator, or more than one */
-    SF_E_SYNTAX = 7,    /* "syntax": an unexpected character or word, trailing text */
-    SF_E_UNCLOSED = 8,  /* "unclosed": a string, quoted name, comment or parenthesis without an end */
-    SF_E_NAME = 9,      /* "name": a name that needs quotes, an unknown $ name, "" */
-    SF_E_NUMBER = 10,   /* "number": not a number, runs into letters, out of range */
-    SF_E_KIND = 11,     /* "kind": operands that cannot be compared, ordered, negated or computed with */
-    SF_E_PATTERN = 12,  /* "pattern": ESCAPE not one character, or last in the pattern */
-    SF_E_BOUNDS = 13,   /* "bounds": BETWEEN with constant bounds in the wrong order */
-    SF_E_LIMIT = 14,    /* "limit": one of the limits above, named in the text */
+    SF_E_NOMEM = 1,   /* "nomem": out of memory; nothing has changed */
+    SF_E_TOPIC = 2,   /* "topic": the topic filter is not valid after decoding */
+    SF_E_DIALECT = 3, /* "dialect": the dialect is switched off in sf_options.dialects */
+    SF_E_ESCAPE = 4,  /* "escape": a decoded NUL, or text that is not UTF-8 */
+    SF_E_EMPTY =
+        5, /* "empty": nothing where an expression, clause, key, value, tag or operand must stand */
+    SF_E_OPERATOR = 6, /* "operator": kv: no operator, or more than one */
+    SF_E_SYNTAX = 7,   /* "syntax": an unexpected character or word, trailing text */
+    SF_E_UNCLOSED =
+        8,            /* "unclosed": a string, quoted name, comment or parenthesis without an end */
+    SF_E_NAME = 9,    /* "name": a name that needs quotes, an unknown $ name, "" */
+    SF_E_NUMBER = 10, /* "number": not a number, runs into letters, out of range */
+    SF_E_KIND =
+        11, /* "kind": operands that cannot be compared, ordered, negated or computed with */
+    SF_E_PATTERN = 12, /* "pattern": ESCAPE not one character, or last in the pattern */
+    SF_E_BOUNDS = 13,  /* "bounds": BETWEEN with constant bounds in the wrong order */
+    SF_E_LIMIT = 14,   /* "limit": one of the limits above, named in the text */
 };
 
 /* The stable name of a code, as quoted in the comments of enum sf_status; "ok" for SF_OK, "unknown" for any other
@@ -88,9 +92,11 @@ SF_PUBLIC const char *sf_status_name(enum sf_status status);
  * NULL, and writes it only when it does not return SF_OK. */
 struct sf_error {
     enum sf_status code;
-    size_t offset;  /* bytes from the start of the text that the caller passed, as passed (escapes counted as sent) */
-    size_t length;  /* bytes; 0 when the spot is the end of the text */
-    char text[256]; /* one sentence, NUL-terminated UTF-8 without control characters; parts of the input are cut short
+    size_t
+        offset; /* bytes from the start of the text that the caller passed, as passed (escapes counted as sent) */
+    size_t length; /* bytes; 0 when the spot is the end of the text */
+    char text
+        [256]; /* one sentence, NUL-terminated UTF-8 without control characters; parts of the input are cut short
                        and their control characters written as \xHH */
 };
 
@@ -108,26 +114,30 @@ SF_PUBLIC const char *sf_dialect_name(enum sf_dialect dialect);
 
 /* Where the parts of a subscription string are. All offsets are into the string that was split. */
 struct sf_subscription {
-    bool has_expression;      /* there is a '?' */
-    size_t topic_bytes;       /* the topic filter, undecoded, is [0, topic_bytes), with $share/<group>/ if there is one */
-    size_t share_offset;      /* the share group's name; 0 when the topic filter is not $share/<group>/… */
+    bool has_expression; /* there is a '?' */
+    size_t
+        topic_bytes; /* the topic filter, undecoded, is [0, topic_bytes), with $share/<group>/ if there is one */
+    size_t
+        share_offset; /* the share group's name; 0 when the topic filter is not $share/<group>/… */
     size_t share_bytes;       /* 0 when it is not shared */
     size_t expression_offset; /* after the '?'; the end of the string when there is none */
     size_t expression_bytes;  /* up to the end of the string, dialect prefix included */
     enum sf_dialect dialect;  /* by the prefix; SF_DIALECT_KV when there is none */
-    size_t body_offset;       /* the expression without its dialect prefix; == expression_offset without a prefix */
+    size_t
+        body_offset; /* the expression without its dialect prefix; == expression_offset without a prefix */
 };
 
 /* Split `text` (borrowed) at its first '?'. Reads only where things are: it neither decodes nor checks. Cannot fail. */
-SF_PUBLIC void sf_subscription_split(const char *text, size_t bytes, struct sf_subscription *split_out);
+SF_PUBLIC void sf_subscription_split(const char *text, size_t bytes,
+                                     struct sf_subscription *split_out);
 
 /* Decode %23 %2B %3F %25 of a topic filter in place (the text shrinks or stays) and check that the result is a valid
  * MQTT topic filter (MQTT 5 section 4.7: wildcards stand alone in their level, # is last, no NUL, UTF-8, 1 to 65535
  * bytes, and after $share/<group>/ a group of at least one character without # + and a topic filter that is not empty).
  * Writes the new length to *decoded_bytes_out; no NUL is added.
  * SF_OK; SF_E_TOPIC or SF_E_ESCAPE: `text` is unchanged and `error` has the spot. */
-SF_PUBLIC SF_MUST_CHECK enum sf_status sf_topic_decode(char *text, size_t bytes, size_t *decoded_bytes_out,
-                                                       struct sf_error *error);
+SF_PUBLIC SF_MUST_CHECK enum sf_status
+sf_topic_decode(char *text, size_t bytes, size_t *decoded_bytes_out, struct sf_error *error);
 
 /* ---- schemas and filters ------------------------------------------------------------------------------------- */
 
@@ -140,9 +150,10 @@ struct sf_options {
     unsigned dialects;           /* sum of enum sf_dialect: those that may be used */
     size_t max_expression_bytes; /* longer expressions are refused */
     bool strict_integers;        /* RocketMQ's integer rule (LANGUAGE, differences) */
-    const char *tag_key;         /* borrowed during the call, NUL-terminated: the property that carries the tag */
+    const char
+        *tag_key; /* borrowed during the call, NUL-terminated: the property that carries the tag */
 };
-#define SF_OPTIONS_INIT                                                                                                \
+#define SF_OPTIONS_INIT                                                                            \
     { SF_DIALECT_ALL, SF_MAX_EXPRESSION_BYTES, false, "TAGS" }
 
 /* A new schema without names; give back with sf_schema_free. NULL: out of memory. */
@@ -157,9 +168,9 @@ SF_PUBLIC void sf_schema_free(struct sf_schema *schema);
  * same tag_key and strict_integers give the same pointer as long as a reference to it is held.
  * Anything else: *filter_out is NULL, the schema is as before, `error` (may be NULL) says why. Offsets count from
  * text[0]; a host that shows a whole subscription string adds the offset of the expression in it. */
-SF_PUBLIC SF_MUST_CHECK enum sf_status sf_compile(struct sf_schema *schema, const struct sf_options *options,
-                                                  const char *text, size_t bytes, struct sf_filter **filter_out,
-                                                  struct sf_error *error);
+SF_PUBLIC SF_MUST_CHECK enum sf_status
+sf_compile(struct sf_schema *schema, const struct sf_options *options, const char *text,
+           size_t bytes, struct sf_filter **filter_out, struct sf_error *error);
 
 /* One more reference to a filter. Returns `filter`. */
 SF_PUBLIC struct sf_filter *sf_filter_ref(struct sf_filter *filter);
@@ -181,7 +192,8 @@ SF_PUBLIC enum sf_dialect sf_filter_dialect(const struct sf_filter *filter);
 
 /* The User Properties that a filter reads: name number `index`, in order of first appearance, each once.
  * NULL when index is not below their count. NUL-terminated, lives as long as the filter. */
-SF_PUBLIC const char *sf_filter_property(const struct sf_filter *filter, size_t index, size_t *bytes_out);
+SF_PUBLIC const char *sf_filter_property(const struct sf_filter *filter, size_t index,
+                                         size_t *bytes_out);
 
 /* Bytes of memory that belong to this filter alone. */
 SF_PUBLIC size_t sf_filter_bytes(const struct sf_filter *filter);
@@ -211,13 +223,15 @@ SF_PUBLIC SF_MUST_CHECK enum sf_status sf_message_reset(struct sf_message *messa
 /* Add a User Property, in the order of the message. `name` is borrowed; `value` is kept until the next reset or free.
  * Never fails: with more than SF_MAX_PROPERTIES every filter gives SF_FALSE. Returns whether some filter of the schema
  * reads this name: when false, `value` is not kept. */
-SF_PUBLIC bool sf_message_add(struct sf_message *message, const char *name, size_t name_bytes, const char *value,
-                              size_t value_bytes);
+SF_PUBLIC bool sf_message_add(struct sf_message *message, const char *name, size_t name_bytes,
+                              const char *value, size_t value_bytes);
 
 /* System attributes (LANGUAGE, $ attributes). What is not set is absent. Text is kept until the next reset or free. */
 SF_PUBLIC void sf_message_set_topic(struct sf_message *message, const char *text, size_t bytes);
-SF_PUBLIC void sf_message_set_content_type(struct sf_message *message, const char *text, size_t bytes);
-SF_PUBLIC void sf_message_set_response_topic(struct sf_message *message, const char *text, size_t bytes);
+SF_PUBLIC void sf_message_set_content_type(struct sf_message *message, const char *text,
+                                           size_t bytes);
+SF_PUBLIC void sf_message_set_response_topic(struct sf_message *message, const char *text,
+                                             size_t bytes);
 SF_PUBLIC void sf_message_set_qos(struct sf_message *message, int qos);
 SF_PUBLIC void sf_message_set_retain(struct sf_message *message, bool retain);
 SF_PUBLIC void sf_message_set_payload_bytes(struct sf_message *message, uint64_t bytes);
@@ -240,16 +254,18 @@ SF_PUBLIC enum sf_truth sf_eval(const struct sf_filter *filter, struct sf_messag
 typedef void sf_write_fn(void *user, const char *text, size_t bytes);
 
 /* Write the syntax tree of a filter, one node a line, children indented by two blanks. SF_OK or SF_E_NOMEM. */
-SF_PUBLIC SF_MUST_CHECK enum sf_status sf_filter_write_tree(const struct sf_filter *filter, sf_write_fn *write,
-                                                            void *user);
+SF_PUBLIC SF_MUST_CHECK enum sf_status sf_filter_write_tree(const struct sf_filter *filter,
+                                                            sf_write_fn *write, void *user);
 
 /* Write the compiled program of a filter, one instruction a line: index, name, operands. */
-SF_PUBLIC void sf_filter_write_program(const struct sf_filter *filter, sf_write_fn *write, void *user);
+SF_PUBLIC void sf_filter_write_program(const struct sf_filter *filter, sf_write_fn *write,
+                                       void *user);
 
 /* Evaluate as sf_eval does and write why, in one or more sentences, each on its own line: which condition decided, and
  * which property was absent or did not convert. *truth_out is the answer. SF_OK or SF_E_NOMEM. */
-SF_PUBLIC SF_MUST_CHECK enum sf_status sf_explain(const struct sf_filter *filter, struct sf_message *message,
-                                                  sf_write_fn *write, void *user, enum sf_truth *truth_out);
+SF_PUBLIC SF_MUST_CHECK enum sf_status sf_explain(const struct sf_filter *filter,
+                                                  struct sf_message *message, sf_write_fn *write,
+                                                  void *user, enum sf_truth *truth_out);
 
 /* The version of the library, "major.minor.patch". Static, NUL-terminated. */
 SF_PUBLIC const char *sf_version(void);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From a checked tree to a program. */
+#ifndef SUBFILTER_COMPILE_H
+#define SUBFILTER_COMPILE_H
+
+#include "arena.h"
+#include "ast.h"
+#include "intern.h"
+#include "program.h"
+
+struct sf_compiled {
+    const struct sf_program *program; /* in the arena */
+    uint32_t *names; /* in the arena: ids of the names it reads, each once, in order of first
+                                         appearance; a reference to each, to be given back */
+    uint32_t n_names;
+};
+
+/* Compile `root` with names in `names`. SF_OK or SF_E_NOMEM: no reference is kept then. */
+SF_MUST_CHECK enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
+                                             bool strict_integers, const struct sf_node *root,
+                                             struct sf_compiled *compiled_out);
+
+#endif

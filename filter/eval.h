@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The evaluator: the only place that says what a program means. */
+#ifndef SUBFILTER_EVAL_H
+#define SUBFILTER_EVAL_H
+
+#include "message.h"
+#include "program.h"
+
+/* The truth of a program against a message whose verdict is SF_TRUE. */
+enum sf_truth sf_run(const struct sf_program *program, struct sf_message *message);
+
+/* A value as a number; converts its text if nobody has yet. */
+struct sf_number sf_value_number(struct sf_value *value);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Why a filter gives what it gives. The tree is parsed again from the canonical text; its parts are compiled and run by
+ * themselves, by the compiler and the evaluator that filters have, so that there is no second opinion on what an
+ * expression means. What is told are the conditions that decided: of an AND that is false the first that is false, of one
+ * that is true all of them. */
+#include <stddef.h>
+
+#include "canonical.h"
+#include "compile.h"
+#include "error.h"
+#include "eval.h"
+#include "filter.h"
+#include "output.h"
+
+enum {
+    FIRST_BYTES = 4096,
+    MAX_VALUES = 4, /* of one name that are shown */
+};
+
+struct explainer {
+    const struct sf_filter *filter;
+    struct sf_message *message;
+    struct sf_output out;
+    enum sf_status status;
+};
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+static void write_node(struct explainer *explainer, const struct sf_node *node) {
+    _Alignas(max_align_t) char first[FIRST_BYTES];
+    struct sf_arena arena;
+    sf_arena_init(&arena, first, sizeof first, SIZE_MAX);
+    struct sf_buffer buffer = {.arena = &arena};
+    if (node->type == SF_NODE_NAME && explainer->filter->dialect != SF_DIALECT_SQL) {
+        sf_buffer_add(&buffer, node->text.at, node->text.bytes);
+    } else {
+        sf_canonical_write_node(&buffer, sf_filter_dialect(explainer->filter), node);
+    }
+    if (buffer.failed) {
+        explainer->status = SF_E_NOMEM;
+    } else {
+        sf_output_text(&explainer->out, sf_buffer_text(&buffer));
+    }
+    sf_arena_deinit(&arena);
+}
+
+/* The value that a name or attribute has. */
+static struct sf_value *value_of(struct explainer *explainer, const struct sf_node *node) {
+    uint32_t slot = sf_slot_of_attribute(node->attribute);
+    if (node->type == SF_NODE_NAME) {
+        slot = sf_slot_of_name(sf_intern_find(&explainer->filter->schema->names, node->text));
+    }
+    return &explainer->message->slots[slot];
+}
+
+static bool is_absent(const struct sf_value *value) {
+    return value->bytes == SF_ABSENT && value->kind == SF_NUMBER_NONE;
+}
+
+static void write_value(struct explainer *explainer, struct sf_value *value) {
+    if (value->bytes == SF_ABSENT) { /* a number without a text: $qos, $payload_bytes */
+        char text[SF_NUMBER_TEXT_BYTES];
+        sf_number_write(sf_value_number(value), text);
+        sf_output_print(&explainer->out, "%s", text);
+    } else {
+        struct sf_quoted quoted;
+        sf_output_print(&explainer->out, "'%s'", sf_quote(&quoted, sf_value_text(value)));
+    }
+}
+
+/* The last value, and with `any` those before it as well. */
+static void write_values(struct explainer *explainer, struct sf_value *value, bool any) {
+    write_value(explainer, value);
+    for (int n = 1; any && value->earlier != 0; n++) {
+        value = &explainer->message->earlier[value->earlier - 1];
+        sf_output_print(&explainer->out, n < MAX_VALUES ? ", " : ", ...");
+        if (n == MAX_VALUES) {
+            return;
+        }
+        write_value(explainer, value);
+    }
+}
+
+/* ---- sentences ------------------------------------------------------------------------------------------------- */
+
+/* How a name is read. */
+enum reading { AS_TEXT, AS_NUMBER, AS_TRUTH };
+
+/* How the names directly below `node` are read. */
+static enum reading reading_below(const struct sf_node *node, enum sf_truth truth) {
+    switch (node->type) {
+    case SF_NODE_OR:
+    case SF_NODE_AND:
+    case SF_NODE_NOT:
+        return AS_TRUTH;
+    case SF_NODE_BETWEEN:
+    case SF_NODE_SIGN:
+    case SF_NODE_ARITHMETIC:
+        return AS_NUMBER;
+    case SF_NODE_IN: /* unknown can only come from its numbers */
+        return truth == SF_UNKNOWN ? AS_NUMBER : AS_TEXT;
+    case SF_NODE_COMPARE: {
+        enum sf_kind left = sf_node_kind(node->first);
+        enum sf_kind right = sf_node_kind(node->first->next);
+        bool is_equality = node->relation == SF_EQUAL || node->relation == (SF_LESS | SF_GREATER);
+        if (!is_equality || left == SF_KIND_NUMBER || right == SF_KIND_NUMBER) {
+            return AS_NUMBER;
+        }
+        return left == SF_KIND_CONDITION || right == SF_KIND_CONDITION ? AS_TRUTH : AS_TEXT;
+    }
+    default:
+        return AS_TEXT;
+    }
+}
+
+/* Why a value that is there is of no use when it is read so; "" when it is. */
+static const char *fault_of(const struct explainer *explainer, struct sf_value *value,
+                            enum reading reading, enum sf_truth truth) {
+    if (reading == AS_TRUTH) {
+        struct sf_text text = sf_value_text(value);
+        bool is_truth = sf_text_is_word(text, "true") || sf_text_is_word(text, "false");
+        return is_truth ? "" : ", which is neither true nor false";
+    }
+    if (reading == AS_NUMBER) {
+        enum sf_number_kind kind = sf_value_number(value).kind;
+        bool is_refused_real =
+            explainer->filter->strict_integers && truth == SF_UNKNOWN && kind == SF_NUMBER_REAL;
+        return kind == SF_NUMBER_NONE ? ", which is not a number"
+               : is_refused_real      ? ", which is not an integer"
+                                      : "";
+    }
+    return "";
+}
+
+/* A condition with its truth, and what the names in it are. */
+struct sentence {
+    enum sf_truth truth;
+    bool any;
+    size_t n_names;
+};
+
+static void write_names(struct explainer *explainer, const struct sf_node *node,
+                        enum reading reading, struct sentence *sentence) {
+    struct sf_output *out = &explainer->out;
+    if (node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE) {
+        struct sf_value *value = value_of(explainer, node);
+        sf_output_print(out, sentence->n_names++ == 0 ? ": " : "; ");
+        write_node(explainer, node);
+        if (is_absent(value)) {
+            sf_output_print(out, " is absent");
+        } else {
+            sf_output_print(out, " is ");
+            write_values(explainer, value, sentence->any);
+            sf_output_print(out, "%s", fault_of(explainer, value, reading, sentence->truth));
+        }
+    }
+    for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
+        write_names(explainer, child, reading_below(node, sentence->truth), sentence);
+    }
+}
+
+static void write_sentence(struct explainer *explainer, const struct sf_node *node,
+                           enum sf_truth truth) {
+    static const char *const names[] = {
+        [SF_FALSE] = " is false", [SF_TRUE] = " is true", [SF_UNKNOWN] = " is unknown"};
+    struct sentence sentence = {.truth = truth, .any = node->any};
+    write_node(explainer, node);
+    sf_output_print(&explainer->out, "%s", names[truth]);
+    write_names(explainer, node, AS_TRUTH, &sentence);
+    sf_output_end_line(&explainer->out);
+}
+
+/* ---- the conditions that decided ------------------------------------------------------------------------------- */
+
+/* The truth of a part of the tree. */
+static enum sf_truth evaluate(struct explainer *explainer, const struct sf_node *node) {
+    struct sf_intern *names = &explainer->filter->schema->names;
+    _Alignas(max_align_t) char first[FIRST_BYTES];
+    struct sf_arena arena;
+    struct sf_compiled compiled;
+    enum sf_truth truth = SF_UNKNOWN;
+    sf_arena_init(&arena, first, sizeof first, SIZE_MAX);
+    if (explainer->status == SF_OK) {
+        explainer->status =
+            sf_compile_tree(&arena, names, explainer->filter->strict_integers, node, &compiled);
+    }
+    if (explainer->status == SF_OK) {
+        truth = sf_run(compiled.program, explainer->message);
+        for (uint32_t i = 0; i < compiled.n_names; i++) {
+            (void)sf_intern_release(names, compiled.names[i]); /* the filter has one too */
+        }
+    }
+    sf_arena_deinit(&arena);
+    return truth;
+}
+
+static enum sf_truth negate(enum sf_truth truth) {
+    return truth == SF_UNKNOWN ? truth : truth == SF_TRUE ? SF_FALSE : SF_TRUE;
+}
+
+static void explain(struct explainer *explainer, const struct sf_node *node, enum sf_truth truth) {
+    if (node->type == SF_NODE_NOT) {
+        explain(explainer, node->first, negate(truth));
+        return;
+    }
+    if (node->type != SF_NODE_AND && node->type != SF_NODE_OR) {
+        write_sentence(explainer, node, truth);
+        return;
+    }
+    enum sf_truth deciding = node->type == SF_NODE_AND ? SF_FALSE : SF_TRUE;
+    for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
+        if (explainer->status == SF_OK && evaluate(explainer, child) == truth) {
+            explain(explainer, child, truth);
+            if (truth == deciding) {
+                return;
+            }
+        }
+    }
+}
+
+/* The message decided alone. */
+static void explain_verdict(struct explainer *explainer, enum sf_truth verdict) {
+    if (verdict == SF_FALSE) {
+        sf_output_print(&explainer->out,
+                        "the message has more than %d User Properties, so it matches no filter",
+                        SF_MAX_PROPERTIES);
+    } else {
+        sf_output_print(&explainer->out, "the message is not bound to the filters of now");
+    }
+    sf_output_end_line(&explainer->out);
+}
+
+enum sf_status sf_explain(const struct sf_filter *filter, struct sf_message *message,
+                          sf_write_fn *write, void *user, enum sf_truth *truth_out) {
+    struct explainer explainer = {.filter = filter,
+                                  .message = message,
+                                  .out = {.write = write, .user = user},
+                                  .status = SF_OK};
+    enum sf_truth verdict = sf_message_verdict(message);
+    *truth_out = sf_eval(filter, message);
+    if (verdict != SF_TRUE) {
+        explain_verdict(&explainer, verdict);
+        return SF_OK;
+    }
+    _Alignas(max_align_t) char first[FIRST_BYTES];
+    struct sf_arena arena;
+    sf_arena_init(&arena, first, sizeof first, SIZE_MAX);
+    const struct sf_node *root = sf_filter_parse(filter, &arena);
+    if (root == NULL) {
+        explainer.status = SF_E_NOMEM;
+    } else {
+        explain(&explainer, root, *truth_out);
+    }
+    sf_arena_deinit(&arena);
+    return explainer.status;
+}

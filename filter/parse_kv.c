@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kv: key=value&key>value. Clauses and their parts are found in the text as it was sent; only then are escapes decoded. */
+#include "error.h"
+#include "parse.h"
+
+/* A clause as sent. Positions count from the body's start. */
+struct clause {
+    size_t start;
+    size_t bytes;
+    size_t operator_start;
+    size_t operator_bytes;
+    enum sf_relation relation;
+};
+
+static bool is_operator(char c) {
+    return c == '=' || c == '<' || c == '>';
+}
+
+/* Where the first operator character at or behind `at` is; `end` when there is none. */
+static size_t find_operator(struct sf_text body, size_t at, size_t end) {
+    while (at < end && !is_operator(body.at[at])) {
+        at++;
+    }
+    return at;
+}
+
+/* Find the one operator of the clause, or refuse. */
+static bool find_relation(struct sf_parse *parse, struct sf_text body, struct clause *clause) {
+    size_t end = clause->start + clause->bytes;
+    size_t at = find_operator(body, clause->start, end);
+    if (at == end) {
+        struct sf_quoted quoted;
+        struct sf_text text = {body.at + clause->start, clause->bytes};
+        sf_parse_refuse(parse, SF_E_OPERATOR, clause->start, clause->bytes,
+                        "\"%s\" has no operator; expected key=value (or > < >= <=)",
+                        sf_quote(&quoted, sf_text_trim(text)));
+        return false;
+    }
+    clause->operator_start = at;
+    clause->operator_bytes = 1;
+    clause->relation = body.at[at] == '=' ? SF_EQUAL : body.at[at] == '<' ? SF_LESS : SF_GREATER;
+    if (body.at[at] != '=' && at + 1 < end && body.at[at + 1] == '=') {
+        clause->operator_bytes = 2;
+        clause->relation |= SF_EQUAL;
+    }
+    size_t second = find_operator(body, at + clause->operator_bytes, end);
+    if (second < end) {
+        sf_parse_refuse(parse, SF_E_OPERATOR, second, 1,
+                        "a second operator; write %s if this character belongs to the key or value",
+                        body.at[second] == '='   ? "%3D"
+                        : body.at[second] == '<' ? "%3C"
+                                                 : "%3E");
+        return false;
+    }
+    return true;
+}
+
+/* Read the key or the value: trimmed, decoded. */
+static struct sf_node *read_part(struct sf_parse *parse, enum sf_node_type type, size_t start,
+                                 size_t bytes) {
+    struct sf_text raw = {sf_parse_body(parse).at + start, bytes};
+    struct sf_text trimmed = sf_text_trim(raw);
+    if (trimmed.bytes == 0) {
+        return sf_parse_refuse(parse, SF_E_EMPTY, start, sf_parse_empty_bytes(parse, start, bytes),
+                               type == SF_NODE_NAME ? "a key is missing before the operator"
+                                                    : "a value is missing behind the operator");
+    }
+    start += (size_t)(trimmed.at - raw.at);
+    if (type == SF_NODE_NAME && trimmed.at[trimmed.bytes - 1] == '!') {
+        return sf_parse_refuse(parse, SF_E_OPERATOR, start + trimmed.bytes - 1, 1,
+                               "kv has no negation; write %%21 if the ! belongs to the key");
+    }
+    struct sf_node *node = sf_parse_node(parse, type, start, trimmed.bytes);
+    if (node == NULL || !sf_parse_decode(parse, trimmed, start, &node->text)) {
+        return NULL;
+    }
+    return node;
+}
+
+/* Make a number of the value, for the operators that order. */
+static bool read_number(struct sf_parse *parse, struct sf_node *value, enum sf_relation relation) {
+    value->number = sf_number_parse(value->text);
+    if (value->number.kind == SF_NUMBER_NONE) {
+        struct sf_quoted quoted;
+        sf_parse_refuse(parse, SF_E_NUMBER, value->start, value->bytes,
+                        "\"%s\" is not a number; %s compares numbers only",
+                        sf_quote(&quoted, value->text), sf_relation_name(relation));
+        return false;
+    }
+    value->type = SF_NODE_NUMBER;
+    value->is_constant = true;
+    value->text =
+        sf_text_trim(value->text); /* blanks around a number that were escaped mean nothing */
+    return true;
+}
+
+static struct sf_node *parse_clause(struct sf_parse *parse, size_t start, size_t bytes) {
+    struct sf_text body = sf_parse_body(parse);
+    struct clause clause = {.start = start, .bytes = bytes};
+    if (sf_text_trim((struct sf_text){body.at + start, bytes}).bytes == 0) {
+        return sf_parse_refuse(parse, SF_E_EMPTY, start, sf_parse_empty_bytes(parse, start, bytes),
+                               bytes == body.bytes ? "the expression is empty"
+                                                   : "a clause is missing beside the &");
+    }
+    if (!sf_parse_count(parse, start, bytes, "clauses") || !find_relation(parse, body, &clause)) {
+        return NULL;
+    }
+    size_t behind = clause.operator_start + clause.operator_bytes;
+    struct sf_node *key = read_part(parse, SF_NODE_NAME, start, clause.operator_start - start);
+    struct sf_node *value =
+        key == NULL ? NULL : read_part(parse, SF_NODE_STRING, behind, start + bytes - behind);
+    if (value == NULL ||
+        (clause.relation != SF_EQUAL && !read_number(parse, value, clause.relation))) {
+        return NULL;
+    }
+    struct sf_node *node = sf_parse_node(parse, SF_NODE_COMPARE, start, bytes);
+    if (node != NULL) {
+        node->relation = clause.relation;
+        node->any = true;
+        node->first = key;
+        key->next = value;
+    }
+    return node;
+}
+
+struct sf_node *sf_parse_kv(struct sf_parse *parse) {
+    struct sf_text body = sf_parse_body(parse);
+    struct sf_node *root = sf_parse_node(parse, SF_NODE_AND, 0, body.bytes);
+    struct sf_node **link = root == NULL ? NULL : &root->first;
+    for (size_t start = 0; root != NULL && start <= body.bytes;) {
+        const char *end =
+            body.bytes == start ? NULL : memchr(body.at + start, '&', body.bytes - start);
+        size_t bytes = end == NULL ? body.bytes - start : (size_t)(end - body.at) - start;
+        *link = parse_clause(parse, start, bytes);
+        if (*link == NULL) {
+            return NULL;
+        }
+        link = &(*link)->next;
+        start += bytes + 1;
+    }
+    return root;
+}
