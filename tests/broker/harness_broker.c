@@ -391,7 +391,31 @@ static int await_end(struct broker *broker) {
     return broker->status;
 }
 
+/* Open a connection and wait until the broker has closed it. The broker forgets a SIGTERM that comes between
+ * "running" and its main loop, which this proves it has reached. Nothing is proved, and nothing done, when it has no
+ * such listener. */
+static void await_main_loop(struct broker *broker) {
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)broker->ports[0])};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int64_t deadline = harness_deadline();
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+        char bytes[256];
+        shutdown(fd, SHUT_WR);
+        while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) < 0 && errno == EAGAIN &&
+               !has_ended(broker) && harness_wait((int[]){fd, broker->life}, 2, deadline)) {
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 int broker_stop(struct broker *broker) {
+    if (!has_ended(broker)) {
+        await_main_loop(broker);
+    }
     if (broker->pid != 0) {
         kill(broker->pid, SIGTERM);
         await_end(broker);
