@@ -23,6 +23,11 @@ static size_t printable(const uint8_t *text, size_t bytes) {
             return 0;
         }
     }
+    bool over_long = (c == 0xE0 && text[1] < 0xA0) || (c == 0xF0 && text[1] < 0x90);
+    bool no_character = (c == 0xED && text[1] >= 0xA0) || (c == 0xF4 && text[1] >= 0x90); /* surrogate, > U+10FFFF */
+    if (over_long || no_character) {
+        return 0;
+    }
     bool control = c == 0xC2 && text[1] < 0xA0; /* U+0080 to U+009F */
     bool line_end = c == 0xE2 && text[1] == 0x80 && (text[2] == 0xA8 || text[2] == 0xA9); /* U+2028, U+2029 */
     return control || line_end ? 0 : need;
@@ -33,11 +38,12 @@ const char *log_text(char out[LOG_TEXT_BYTES], const char *text, size_t bytes) {
     static const char cut[] = "...";
     const uint8_t *p = (const uint8_t *)text;
     size_t used = 0;
+    size_t cut_at = 0; /* the last place where "..." has room */
     while (bytes > 0) {
         size_t n = printable(p, bytes);
         size_t need = n > 0 ? n : 4;
-        if (used + need + sizeof cut > LOG_TEXT_BYTES) {
-            memcpy(out + used, cut, sizeof cut);
+        if (used + need >= LOG_TEXT_BYTES) {
+            memcpy(out + cut_at, cut, sizeof cut);
             return out;
         }
         if (n > 0) {
@@ -50,6 +56,7 @@ const char *log_text(char out[LOG_TEXT_BYTES], const char *text, size_t bytes) {
             out[used + 3] = digits[*p & 0x0F];
         }
         used += need;
+        cut_at = used + sizeof cut <= LOG_TEXT_BYTES ? used : cut_at;
         p += n;
         bytes -= n;
     }
