@@ -123,15 +123,23 @@ static int on_connect(int event, void *event_data, void *user) {
     return MOSQ_ERR_SUCCESS;
 }
 
+/* The session that ends or goes offline with this connection. NULL: none: a connection that failed to authenticate has
+ * an event as well, under whatever client identifier it claimed. */
+static struct session *session_at(struct mosquitto *client) {
+    const char *id = mosquitto_client_id(client);
+    return id == NULL || mosquitto_client(id) != client ? NULL : sessions_find(&plugin->sessions, id);
+}
+
 static int on_disconnect(int event, void *event_data, void *user) {
     (void)event, (void)user;
     const struct mosquitto_evt_disconnect *disconnect = event_data;
-    struct mosquitto *client = disconnect->client;
     delivery_event(&plugin->delivery);
-    struct session *session = sessions_find(&plugin->sessions, mosquitto_client_id(client));
     if (disconnect->reason == MOSQ_ERR_SESSION_TAKEN_OVER) {
-        sessions_forget_client(&plugin->sessions, client); /* the session may go on elsewhere: CONNECT will tell */
-    } else if (session != NULL && !session->ended) {
+        sessions_forget_client(&plugin->sessions, disconnect->client); /* it may go on elsewhere: CONNECT will tell */
+        return MOSQ_ERR_SUCCESS;
+    }
+    struct session *session = session_at(disconnect->client);
+    if (session != NULL && !session->ended) {
         session->ended = true; /* removed at the next TICK: its own will may still be sent to it */
         DL_APPEND(plugin->ended, session);
     }
@@ -142,7 +150,7 @@ static int on_client_offline(int event, void *event_data, void *user) {
     (void)event, (void)user;
     const struct mosquitto_evt_client_offline *offline = event_data;
     delivery_event(&plugin->delivery);
-    struct session *session = sessions_find(&plugin->sessions, mosquitto_client_id(offline->client));
+    struct session *session = session_at(offline->client);
     if (session != NULL) {
         reconcile_removed(plugin, session, offline->client);
     }
@@ -422,6 +430,9 @@ static int register_early_events(void) {
     if (mosquitto_persistence_location() == NULL) {
         plugin->asked_for_list = mosquitto_callback_register(plugin->id, MOSQ_EVT_PERSIST_RESTORE, on_persist_restore,
                                                              NULL, NULL) == MOSQ_ERR_SUCCESS;
+        if (!plugin->asked_for_list) {
+            say(MOSQ_LOG_INFO, "the line above is expected with `persistence true` and no persistence_location.");
+        }
     }
     return MOSQ_ERR_SUCCESS;
 }
