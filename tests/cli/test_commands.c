@@ -54,7 +54,7 @@ static void test_check_of_an_expression(void) {
          "  sql:a > 'abc'\n"
          "          ^~~~~\n"},
         {{"check", ""}, 1, NULL, "...mosquitto_filter: empty at offset 0: "},
-        {{"check", "a==5"}, 1, NULL, "...\n  a==5\n   ^"},
+        {{"check", "a==5"}, 1, NULL, "...\n  a==5\n    ^\n"},
         {{"check", "温度>warm"}, 1, NULL, "...\n  温度>warm\n       ^~~~\n"},
         {{"check", "a\tb>x"}, 1, NULL, "...\n  a\\x09b>x\n         ^\n"},
         /* An expression may begin with a dash, after --. */
