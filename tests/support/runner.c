@@ -71,14 +71,23 @@ bool test_check(bool held, const char *file, unsigned line, const char *conditio
     return false;
 }
 
+/* TAP comments: each line of the text begins with "# ". */
+static void print_comment(const char *text) {
+    do {
+        size_t length = strcspn(text, "\n");
+        printf("# %.*s\n", (int)length, text);
+        text += length + (text[length] == '\n');
+    } while (*text != '\0');
+    fflush(stdout);
+}
+
 void test_note(const char *format, ...) {
+    char text[2048];
     va_list arguments;
     va_start(arguments, format);
-    fputs("# ", stdout);
-    vprintf(format, arguments);
-    putchar('\n');
-    fflush(stdout);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    print_comment(text);
 }
 
 static void on_start(const CU_pTest test, const CU_pSuite suite) {
@@ -93,8 +102,8 @@ static void on_complete(const CU_pTest test, const CU_pSuite suite,
     /* The list is that of this case only. */
     for (CU_pFailureRecord failure = failures; failure != NULL; failure = failure->pNext) {
         case_failed = true;
-        printf("# FAILED %s:%u: %s\n", failure->strFileName, failure->uiLineNumber,
-               failure->strCondition);
+        test_note("FAILED %s:%u: %s", failure->strFileName, failure->uiLineNumber,
+                  failure->strCondition);
     }
     n_run++;
     if (case_failed) {
