@@ -148,7 +148,7 @@ static void test_a_line_of_any_length(void) {
 /* Lines with ever new expressions and names, and expressions that come back: the tables inside fill up and turn over. */
 static void feed_lines(FILE *to, unsigned n_lines) {
     for (unsigned i = 0; i < n_lines; i++) {
-        unsigned n = i % 2 == 0 ? i : i % 50;
+        unsigned n = i % 8 == 0 ? i : i % 50;
         fprintf(to,
                 "{\"expr\": \"name%u=%u&value>25\", \"props\": [[\"name%u\", \"%u\"], [\"value\", "
                 "\"%u\"]]}\n",
