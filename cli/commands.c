@@ -31,10 +31,41 @@ static enum sf_status out_of_memory(struct sf_error *error) {
     return SF_E_NOMEM;
 }
 
+static enum sf_status refuse_byte(struct sf_error *error, size_t offset, const char *text) {
+    *error = (struct sf_error){.code = SF_E_TOPIC, .offset = offset, .length = 1};
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return SF_E_TOPIC;
+}
+
+/* What clients and brokers look at before there is any talk of expressions: wildcards stand alone in their level, in
+ * the whole string as it is sent, and there are no control characters. */
+static enum sf_status check_as_sent(const char *text, size_t bytes, struct sf_error *error) {
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool is_first = i == 0 || text[i - 1] == '/';
+        bool is_last = i + 1 == bytes;
+        if (c < 0x20 || c == 0x7f) {
+            return refuse_byte(error, i, "a control character here ends the connection");
+        }
+        if (c == '+' && !(is_first && (is_last || text[i + 1] == '/'))) {
+            return refuse_byte(error, i,
+                               "a + that is not a whole level ends the connection; write %2B");
+        }
+        if (c == '#' && !(is_first && is_last)) {
+            return refuse_byte(error, i,
+                               "a # that is not the last level ends the connection; write %23");
+        }
+    }
+    return SF_OK;
+}
+
 /* Split a subscription string and decode its topic filter. Without a '?' it is left as it is, escapes included. */
 static enum sf_status take_subscription(struct subject *subject, struct sf_error *error) {
     struct sf_subscription *split = &subject->split;
     sf_subscription_split(subject->text, subject->bytes, split);
+    if (check_as_sent(subject->text, subject->bytes, error) != SF_OK) {
+        return error->code;
+    }
     subject->topic = malloc(subject->bytes + 1);
     if (!subject->topic) {
         return out_of_memory(error);

@@ -76,6 +76,19 @@ static void test_check_of_a_subscription(void) {
         {{"check", "--subscription", "a/%23/b?x=1"}, 1, NULL, "...mosquitto_filter: topic at offset 2: "},
         {{"check", "--subscription", "$share/g/?x=1"}, 1, NULL, "...mosquitto_filter: topic at offset "},
         {{"check", "--subscription", "?x=1"}, 1, NULL, "...mosquitto_filter: topic at offset 0: "},
+        /* What no client can send. */
+        {{"check", "--subscription", "sensor/+?v>25"}, 1, NULL,
+         "mosquitto_filter: topic at offset 7: a + that is not a whole level ends the connection; write %2B\n"
+         "  sensor/+?v>25\n"
+         "         ^\n"},
+        {{"check", "--subscription", "t?colour=#ff0000"}, 1, NULL, "...topic at offset 9: a # that is not the last level"},
+        {{"check", "--subscription", "home/#?a=1"}, 1, NULL, "...topic at offset 5: "},
+        {{"check", "--subscription", "t?sql:a + 1 > b"}, 1, NULL, "...topic at offset 8: "},
+        {{"check", "--subscription", "t?a=b\tc"}, 1, NULL, "...topic at offset 5: a control character"},
+        {{"check", "--subscription", "+/+?a=/+/b"}, 1, NULL, "...topic at offset 2: "},
+        {{"check", "--subscription", "+/a?a=/+/b"}, 0, "valid\n"},
+        {{"check", "--subscription", "a/+"}, 0, "valid, without a filter\n"},
+        {{"check", "--subscription", "a/#"}, 0, "valid, without a filter\n"},
         /* What most likely was meant as one, says so. */
         {{"check", "a/b?x=1"}, 0, "valid\n", "...note: "},
         {{"check", "a/b?sql:x = 'y'"}, 0, "valid\n", "...--subscription"},
@@ -174,6 +187,7 @@ static void test_split(void) {
         {{"split", "a%23b"}, 0, "topic       a%23b\nno filter: every message on the topic is delivered\n"},
         {{"split", "a/b?sql:x = "}, 1, "topic       a/b\ndialect     sql\nexpression  x = \n", "...empty at offset 12: "},
         {{"split", "a/%23/b?x=1"}, 1, NULL, "...topic at offset 2: "},
+        {{"split", "a/#?x=1"}, 1, NULL, "...topic at offset 2: "},
         {{"split", "?x=1"}, 1, NULL, "...topic at offset 0: "},
     };
     check_rows(rows, N_ROWS(rows));
