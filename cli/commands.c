@@ -99,9 +99,8 @@ static enum sf_status take_expression(struct subject *subject, const struct sf_o
 /* Most subscription strings are also valid expressions: clauses with a '?' in their first key. */
 static void note_question_mark(const char *text) {
     if (text[strcspn(text, "?=<>'\":")] == '?') {
-        complain("note: this was read as an expression that holds a '?'; use --subscription for a "
-                 "whole subscription "
-                 "string");
+        complain("note: this was read as an expression that holds a '?'; "
+                 "use --subscription for a whole subscription string");
     }
 }
 
