@@ -15,7 +15,7 @@ enum {
     NO_LOCAL = MQTT_SUB_OPT_NO_LOCAL,
     MIN_ANSWERS = 16,
 };
-#define POSITION_LOST UINT32_MAX /* session.position: the order cannot tell any more */
+#define POSITION_LOST UINT32_C(0x80000000) /* in session.position: from there on the order cannot tell any more */
 
 bool delivery_init(struct delivery *delivery, struct sessions *sessions, struct sf_schema *schema) {
     *delivery = (struct delivery){.sessions = sessions};
@@ -104,7 +104,7 @@ static bool undecided(struct delivery *delivery) {
     return false;
 }
 
-/* ---- without memory: for $ topics, unknown publishers, several share groups, differing counts ---- */
+/* ---- where the order cannot tell: $ topics, unknown publishers, several share groups, differing counts ---- */
 
 struct candidates {
     struct delivery *delivery;
@@ -154,7 +154,25 @@ static void try_shared(void *user, struct topic_node *node) {
     }
 }
 
-/* Deliver if any subscription of the session that matches the topic would take the message. */
+/* The answer once all candidates have been tried. */
+static bool conclude(const struct candidates *try) {
+    struct delivery *delivery = try->delivery;
+    delivery->counts.ambiguous += try->count > 1;
+    if (try->holder != NULL) {
+        return try->holder->filter == NULL || settle(delivery, try->holder, SF_TRUE);
+    }
+    if (try->failed) {
+        return undecided(delivery);
+    }
+    if (try->first != NULL) {
+        return settle(delivery, try->first, try->unknown ? SF_UNKNOWN : SF_FALSE);
+    }
+    delivery->counts.dropped++;
+    delivery->counts.unexplained++;
+    return false;
+}
+
+/* Without memory: deliver if any subscription of the session that matches the topic would take the message. */
 static bool decide_any(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
                        const struct session *session) {
     struct candidates try = {.delivery = delivery, .check = check, .session = session};
@@ -162,19 +180,7 @@ static bool decide_any(struct delivery *delivery, const struct mosquitto_evt_acl
     if (session->shared.count > 0 && check->topic[0] != '$') {
         topic_tree_match(&delivery->sessions->shared_tree, check->topic, try_shared, &try);
     }
-    delivery->counts.ambiguous += try.count > 1;
-    if (try.holder != NULL) {
-        return try.holder->filter == NULL || settle(delivery, try.holder, SF_TRUE);
-    }
-    if (try.failed) {
-        return undecided(delivery);
-    }
-    if (try.first != NULL) {
-        return settle(delivery, try.first, try.unknown ? SF_UNKNOWN : SF_FALSE);
-    }
-    delivery->counts.dropped++;
-    delivery->counts.unexplained++;
-    return false;
+    return conclude(&try);
 }
 
 /* ---- the current message ---- */
@@ -276,11 +282,8 @@ static enum turn next_normal(struct delivery *delivery, const struct mosquitto_e
         session->seen = delivery->number;
         session->position = 0;
     }
-    if (session->position == POSITION_LOST) {
-        return TURN_AMBIGUOUS;
-    }
     const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
-    if (matches->failed) {
+    if (matches->failed || (session->position & POSITION_LOST) != 0) {
         return TURN_AMBIGUOUS;
     }
     while (session->position < matches->count) {
@@ -291,7 +294,7 @@ static enum turn next_normal(struct delivery *delivery, const struct mosquitto_e
         }
         if ((subscription->options & NO_LOCAL) != 0) {
             if (delivery->publisher == NULL) {
-                session->position = POSITION_LOST;
+                session->position = (session->position - 1) | POSITION_LOST;
                 return TURN_AMBIGUOUS;
             }
             if (delivery->publisher == check->client) {
@@ -349,6 +352,29 @@ static enum turn next_turn(struct delivery *delivery, const struct mosquitto_evt
     return turn;
 }
 
+/* Whose turn it is cannot be told: deliver if any of those would take the message whose turn it may be. Subscriptions
+ * before the session's position, and groups of which a member was asked, have had theirs. */
+static bool decide_rest(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                        const struct session *session) {
+    const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
+    const struct topic_matches *shared =
+        find_matches(&delivery->shared_matches, delivery, &delivery->sessions->shared_tree);
+    if (matches->failed || shared->failed) {
+        return decide_any(delivery, check, session);
+    }
+    struct candidates try = {.delivery = delivery, .check = check, .session = session};
+    for (size_t i = session->position & ~POSITION_LOST; i < matches->count; i++) {
+        try_normal(&try, matches->nodes[i]);
+    }
+    for (uint32_t i = 0; i < session->shared.count; i++) {
+        struct subscription *subscription = session->shared.items[i];
+        if (subscription->group->served != delivery->number && contains(shared, subscription->node)) {
+            try_candidate(&try, subscription);
+        }
+    }
+    return conclude(&try);
+}
+
 /* Any session: find the subscription that this READ is about. A READ beyond the last match is the first of another
  * message, which the broker put at the same addresses. */
 static bool decide_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
@@ -359,7 +385,7 @@ static bool decide_turn(struct delivery *delivery, const struct mosquitto_evt_ac
         start_message(delivery, check);
         turn = next_turn(delivery, check, session, &subscription);
     }
-    return turn == TURN_FOUND ? decide(delivery, check, subscription) : decide_any(delivery, check, session);
+    return turn == TURN_FOUND ? decide(delivery, check, subscription) : decide_rest(delivery, check, session);
 }
 
 /* ---- READ ---- */
