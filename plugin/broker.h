@@ -22,6 +22,10 @@ extern BROKER_WEAK int mosquitto_subscription_add(const struct mosquitto_subscri
 extern BROKER_WEAK int mosquitto_subscription_delete(const char *clientid, const char *topic_filter);
 extern BROKER_WEAK const char *mosquitto_persistence_location(void);
 
+/* new in 2.1, and marked as unstable there: done without where they are missing */
+extern BROKER_WEAK int mosquitto_persist_client_add(struct mosquitto_client *client);
+extern BROKER_WEAK int mosquitto_persist_client_delete(const char *clientid);
+
 /* read a property without copying it: not exported by every build */
 extern BROKER_WEAK const char *mosquitto_property_string_name(const mosquitto_property *property);
 extern BROKER_WEAK uint16_t mosquitto_property_string_name_length(const mosquitto_property *property);

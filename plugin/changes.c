@@ -34,8 +34,8 @@ void change_end(struct plugin *plugin, struct session *session) {
     if (plugin->sweep_next == session) {
         plugin->sweep_next = session->hh.next;
     }
-    if (session->ended) {
-        DL_DELETE(plugin->ended, session);
+    if (session->due) {
+        DL_DELETE(plugin->due, session);
     }
     session_remove(&plugin->sessions, session);
 }

@@ -32,6 +32,37 @@ static _Thread_local bool broker_thread __attribute__((tls_model("initial-exec")
 
 #define say(level, ...) mosquitto_log_printf((level), PLUGIN_NAME ": " __VA_ARGS__)
 
+/* ---- sessions to be looked at soon ---- */
+
+/* A session has ended, or the broker may have silently removed some of its subscriptions, as it does when a client is
+ * kicked and ACL_CHECK(SUBSCRIBE) denies them (fact F7). `session` may be NULL. */
+static void set_due(struct session *session) {
+    if (session != NULL && !session->due) {
+        session->due = true;
+        DL_APPEND(plugin->due, session);
+    }
+}
+
+/* Look at those sessions; at the end of a session only in a TICK, since its own will may still be sent to it. Never in
+ * the middle of a fan-out, where another plugin may kick clients: this changes the broker's subscriptions. */
+static void look_at_due(bool in_tick) {
+    struct session *session, *next;
+    DL_FOREACH_SAFE(plugin->due, session, next) {
+        if (session->ended) {
+            if (in_tick) {
+                change_end(plugin, session);
+            }
+            continue;
+        }
+        session->due = false;
+        DL_DELETE(plugin->due, session);
+        struct mosquitto *client = mosquitto_client(session->id);
+        if (client != NULL) {
+            reconcile_removed(plugin, session, client);
+        }
+    }
+}
+
 /* ---- events ---- */
 
 static int on_acl_check(int event, void *event_data, void *user) {
@@ -55,6 +86,7 @@ static int on_acl_check(int event, void *event_data, void *user) {
         return MOSQ_ERR_PLUGIN_IGNORE;
     case MOSQ_ACL_SUBSCRIBE:
         delivery_event(&plugin->delivery);
+        set_due(sessions_find(&plugin->sessions, mosquitto_client_id(check->client)));
         return subscribe_check(plugin, check);
     case MOSQ_ACL_UNSUBSCRIBE:
         delivery_event(&plugin->delivery);
@@ -85,18 +117,14 @@ static int on_message_in(int event, void *event_data, void *user) {
     (void)event, (void)user;
     if (plugin->sessions.n_filters > 0) {
         delivery_event(&plugin->delivery);
+        if (plugin->due != NULL) {
+            look_at_due(false);
+        }
         if (plugin->sessions.n_no_local > 0) {
             delivery_announce(&plugin->delivery, event_data);
         }
     }
     return MOSQ_ERR_SUCCESS;
-}
-
-static void remove_ended(void) {
-    struct session *session, *next;
-    DL_FOREACH_SAFE(plugin->ended, session, next) {
-        change_end(plugin, session);
-    }
 }
 
 static int on_connect(int event, void *event_data, void *user) {
@@ -123,7 +151,7 @@ static int on_connect(int event, void *event_data, void *user) {
     return MOSQ_ERR_SUCCESS;
 }
 
-/* The session that ends or goes offline with this connection. NULL: none: a connection that failed to authenticate has
+/* The session that ends with this connection. NULL: none: a connection that failed to authenticate has
  * an event as well, under whatever client identifier it claimed. */
 static struct session *session_at(struct mosquitto *client) {
     const char *id = mosquitto_client_id(client);
@@ -133,27 +161,26 @@ static struct session *session_at(struct mosquitto *client) {
 static int on_disconnect(int event, void *event_data, void *user) {
     (void)event, (void)user;
     const struct mosquitto_evt_disconnect *disconnect = event_data;
+    if (plugin->probing) {
+        plugin->in_global_list = true;
+        return MOSQ_ERR_SUCCESS;
+    }
     delivery_event(&plugin->delivery);
     if (disconnect->reason == MOSQ_ERR_SESSION_TAKEN_OVER) {
         sessions_forget_client(&plugin->sessions, disconnect->client); /* it may go on elsewhere: CONNECT will tell */
         return MOSQ_ERR_SUCCESS;
     }
     struct session *session = session_at(disconnect->client);
-    if (session != NULL && !session->ended) {
-        session->ended = true; /* removed at the next TICK: its own will may still be sent to it */
-        DL_APPEND(plugin->ended, session);
+    if (session != NULL) {
+        session->ended = true;
+        set_due(session);
     }
     return MOSQ_ERR_SUCCESS;
 }
 
 static int on_client_offline(int event, void *event_data, void *user) {
-    (void)event, (void)user;
-    const struct mosquitto_evt_client_offline *offline = event_data;
+    (void)event, (void)event_data, (void)user;
     delivery_event(&plugin->delivery);
-    struct session *session = session_at(offline->client);
-    if (session != NULL) {
-        reconcile_removed(plugin, session, offline->client);
-    }
     return MOSQ_ERR_SUCCESS;
 }
 
@@ -193,12 +220,6 @@ static int on_control(int event, void *event_data, void *user) {
     return MOSQ_ERR_SUCCESS; /* an error would disconnect the client (fact F4) */
 }
 
-static int on_persist_restore(int event, void *event_data, void *user) {
-    (void)event, (void)event_data, (void)user;
-    plugin->in_global_list = true;
-    return MOSQ_ERR_SUCCESS;
-}
-
 /* ---- the clock ---- */
 
 /* The events whose callbacks run after those of all other plugins, so that they see what the broker will really do. */
@@ -230,8 +251,8 @@ static void first_tick(void) {
             plugin->refuse_all = "the plugin could not register its events: see the broker's log";
         }
     }
-    if (plugin->asked_for_list && !plugin->in_global_list) {
-        plugin->refuse_all = "the plugin is loaded for one listener; load it with global_plugin";
+    if (!plugin->in_global_list) {
+        plugin->refuse_all = "the plugin is loaded for listeners, not for all clients; load it with global_plugin";
     }
     if (plugin->refuse_all != NULL) {
         say(MOSQ_LOG_ERR, "every filter will be refused: %s.", plugin->refuse_all);
@@ -283,7 +304,13 @@ static void sweep(void) {
 static void log_mismatches(void) {
     plugin->delivery.mismatch = false;
     for (struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
-        if (session->mismatched && !session->mismatch_logged) {
+        if (!session->mismatched || session->mismatch_logged) {
+            continue;
+        }
+        const struct mosquitto *client = mosquitto_client(session->id);
+        if (client == NULL || (uint32_t)mosquitto_client_sub_count(client) == session_count(session)) {
+            session->mismatched = false; /* it was for a moment, until we looked */
+        } else {
             char shown[LOG_TEXT_BYTES];
             say(MOSQ_LOG_WARNING,
                 "client %s holds subscriptions that this plugin did not see; where none of the known ones explains a "
@@ -302,7 +329,7 @@ static int on_tick(int event, void *event_data, void *user) {
     if (!plugin->ticked) {
         first_tick();
     }
-    remove_ended();
+    look_at_due(true);
     if (plugin->delivery.mismatch) {
         log_mismatches();
     }
@@ -425,16 +452,23 @@ static int register_early_events(void) {
         say(MOSQ_LOG_ERR, "not loaded: the broker did not register " CONTROL_TOPIC ".");
         return MOSQ_ERR_UNKNOWN;
     }
-    /* Whether we are in the global list shows in PERSIST_RESTORE (decision D3). With `persistence true` the broker
-     * answers the registration with an error line, so ask only where no persistence is configured in that way. */
-    if (mosquitto_persistence_location() == NULL) {
-        plugin->asked_for_list = mosquitto_callback_register(plugin->id, MOSQ_EVT_PERSIST_RESTORE, on_persist_restore,
-                                                             NULL, NULL) == MOSQ_ERR_SUCCESS;
-        if (!plugin->asked_for_list) {
-            say(MOSQ_LOG_INFO, "the line above is expected with `persistence true` and no persistence_location.");
-        }
-    }
     return MOSQ_ERR_SUCCESS;
+}
+
+/* Find out whether our callbacks are in the global list (decision D3). The end of a session that has no listener is told
+ * to that list only, so make one and end it: nothing else comes of it, since nothing else is running yet. Where that
+ * fails it cannot be found out, and we take it that they are. */
+static void find_list(void) {
+    static const char id[] = PLUGIN_NAME " looks for its place";
+    struct mosquitto_client probe = {.clientid = mosquitto_strdup(id)};
+    plugin->probing = true;
+    if (mosquitto_persist_client_add == NULL || mosquitto_persist_client_delete == NULL || probe.clientid == NULL ||
+        mosquitto_persist_client_add(&probe) != MOSQ_ERR_SUCCESS) {
+        plugin->in_global_list = true;
+    } else {
+        (void)mosquitto_persist_client_delete(id);
+    }
+    plugin->probing = false;
 }
 
 PLUGIN_EXPORT int mosquitto_plugin_version(int supported_version_count, const int *supported_versions) {
@@ -483,6 +517,9 @@ PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void 
     }
     if (rc == MOSQ_ERR_SUCCESS) {
         rc = register_early_events();
+    }
+    if (rc == MOSQ_ERR_SUCCESS) {
+        find_list();
     }
     if (rc != MOSQ_ERR_SUCCESS) {
         deinit();

@@ -15,12 +15,13 @@
 
 #define PLUGIN_NAME "subscription-filter"
 
-/* The SUBSCRIBE entry that ACL_CHECK has read and MOSQ_EVT_SUBSCRIBE will commit: they follow each other. */
+/* The SUBSCRIBE entry whose filter ACL_CHECK has read and MOSQ_EVT_SUBSCRIBE will commit: for one entry both get the
+ * same buffer of the broker. */
 struct pending_subscription {
-    const struct mosquitto *client; /* NULL: none */
-    struct sf_filter *filter;       /* a reference; NULL: '?' is literal in `text` */
-    char *text;                     /* what ACL_CHECK left in the broker's buffer */
-    bool confirmed;                 /* the first SUBSCRIBE callback saw the same text */
+    const struct mosquitto *client;
+    const char *buffer;       /* compared only; NULL: none */
+    struct sf_filter *filter; /* a reference */
+    bool confirmed;           /* the first SUBSCRIBE callback saw the same buffer */
 };
 
 struct plugin {
@@ -34,10 +35,10 @@ struct plugin {
     struct sys_topics sys_topics;
     struct pending_subscription pending;
     const char *refuse_all; /* why no filter can be accepted at all, and the way out; NULL: they can */
-    bool in_global_list;    /* PERSIST_RESTORE came: only the global list gets it */
-    bool asked_for_list;    /* PERSIST_RESTORE is registered */
+    bool in_global_list;    /* not in the lists of listeners */
+    bool probing;           /* finding that out */
     bool ticked;            /* the first TICK has come */
-    struct session *ended;  /* utlist: sessions to be removed at the next TICK */
+    struct session *due;    /* utlist: sessions to be looked at soon: ended, or a subscription may be gone */
     time_t journal_logged_at_s; /* when it was last said that the journal cannot be written */
     time_t swept_at_s;
     struct session *sweep_next;

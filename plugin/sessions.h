@@ -67,6 +67,7 @@ struct session {
     uint32_t client_hash;     /* mosquitto_client_id_hashv of the identifier; never 0 while client is set */
     uint32_t n_filters;       /* subscriptions with a filter */
     uint32_t n_no_local;      /* subscriptions with the no-local option */
+    bool due;                 /* it is in plugin.due */
     bool ended;               /* the broker ended it; kept until the next TICK, since its will may still be sent */
     bool stored;              /* the journal has records of it */
     bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
@@ -78,7 +79,7 @@ struct session {
     uint64_t refusals; /* see refusals in subscribe.c */
     long refusals_at_s;
     struct removed_topic *removed; /* uthash; for the journal */
-    struct session *prev;          /* in plugin.ended */
+    struct session *prev;          /* in plugin.due */
     struct session *next;
     UT_hash_handle hh;
     bool hashed;

@@ -60,9 +60,9 @@ static void log_refusal(struct plugin *plugin, const char *id, const char *subsc
     if (error->code != SF_OK) {
         snprintf(where, sizeof where, " (%s, offset %zu)", sf_status_name(error->code), error->offset);
     }
-    mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: subscription '%s' refused%s: %s", PLUGIN_NAME,
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: subscription '%s' refused%s: %s%s", PLUGIN_NAME,
                          log_text(shown_id, id, strlen(id)), log_text(shown, subscription, strlen(subscription)), where,
-                         error->text);
+                         error->text, error->code == SF_E_DIALECT ? " (plugin_opt_dialects)" : "");
     sys_topics_refused(plugin, id, subscription, error);
 }
 
@@ -70,13 +70,7 @@ static void log_refusal(struct plugin *plugin, const char *id, const char *subsc
 
 void subscribe_forget_pending(struct plugin *plugin) {
     sf_filter_unref(plugin->pending.filter);
-    free(plugin->pending.text);
     plugin->pending = (struct pending_subscription){0};
-}
-
-/* Note an entry for subscribe_commit. Takes `filter` and `text`. */
-static void set_pending(struct plugin *plugin, const struct mosquitto *client, struct sf_filter *filter, char *text) {
-    plugin->pending = (struct pending_subscription){.client = client, .filter = filter, .text = text};
 }
 
 /* Refuse for a reason that is not in the expression. */
@@ -160,42 +154,43 @@ static bool read_entry(struct plugin *plugin, const struct session *session, cha
 }
 
 int subscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *check) {
-    subscribe_forget_pending(plugin);
-    if (strchr(check->topic, '?') == NULL) {
-        return MOSQ_ERR_PLUGIN_IGNORE;
-    }
     char *buffer = broker_buffer(check);
-    char *text = strdup(buffer);
-    if (text == NULL) {
-        return MOSQ_ERR_ACL_DENIED;
+    if (plugin->pending.buffer == buffer) {
+        subscribe_forget_pending(plugin); /* that entry was denied, and its memory is used again */
     }
-    if (!plugin->settings.live.enabled || mosquitto_client_protocol_version(check->client) < MQTT_5) {
-        set_pending(plugin, check->client, NULL, text);
+    /* From here to the end of the entry another plugin may kick clients, whose subscriptions are then checked again (fact
+     * F7): those checks change nothing, so that the entry under way keeps its filter. */
+    if (strchr(buffer, '?') == NULL || !plugin->settings.live.enabled ||
+        mosquitto_client_protocol_version(check->client) < MQTT_5) {
         return MOSQ_ERR_PLUGIN_IGNORE;
     }
     const char *id = mosquitto_client_id(check->client);
     const struct session *session = sessions_find(&plugin->sessions, id);
-    if (session != NULL && session_find(&plugin->sessions, session, text) != NULL) {
-        free(text); /* perhaps the broker's tree itself, in a re-check (fact F7): not to be written to */
-        return MOSQ_ERR_PLUGIN_IGNORE;
+    if (session != NULL && session_find(&plugin->sessions, session, buffer) != NULL) {
+        return MOSQ_ERR_PLUGIN_IGNORE; /* perhaps the broker's tree itself, in such a check: not to be written to */
     }
+    char *text = strdup(buffer);
     struct sf_filter *filter = NULL;
     struct sf_error error;
-    if (!may_filter(plugin, check->client, session, &error) || !read_entry(plugin, session, text, &filter, &error)) {
+    bool good = text == NULL ? refuse(&error, "out of memory")
+                             : may_filter(plugin, check->client, session, &error) &&
+                                   read_entry(plugin, session, text, &filter, &error);
+    if (good) {
+        memcpy(buffer, text, strlen(text) + 1);
+        subscribe_forget_pending(plugin);
+        plugin->pending = (struct pending_subscription){check->client, buffer, filter, false};
+    } else {
         log_refusal(plugin, id, buffer, &error);
-        free(text);
-        return MOSQ_ERR_ACL_DENIED;
     }
-    memcpy(buffer, text, strlen(text) + 1);
-    set_pending(plugin, check->client, filter, text);
-    return MOSQ_ERR_PLUGIN_IGNORE;
+    free(text);
+    return good ? MOSQ_ERR_PLUGIN_IGNORE : MOSQ_ERR_ACL_DENIED;
 }
 
 /* ---- MOSQ_EVT_SUBSCRIBE ---- */
 
 int subscribe_confirm(struct plugin *plugin, const struct mosquitto_evt_subscribe *event) {
     struct pending_subscription *pending = &plugin->pending;
-    if (pending->client == event->client && strcmp(pending->text, event->data.topic_filter) == 0) {
+    if (pending->client == event->client && pending->buffer == event->data.topic_filter) {
         pending->confirmed = true;
         return MOSQ_ERR_SUCCESS;
     }
