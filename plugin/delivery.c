@@ -109,7 +109,7 @@ static bool undecided(struct delivery *delivery) {
 struct candidates {
     struct delivery *delivery;
     const struct mosquitto_evt_acl_check *check;
-    const struct session *session;
+    struct session *session;
     struct subscription *first;  /* the first candidate with a filter */
     struct subscription *holder; /* the one whose filter holds, or that has none */
     size_t count;
@@ -169,12 +169,14 @@ static bool conclude(const struct candidates *try) {
     }
     delivery->counts.dropped++;
     delivery->counts.unexplained++;
+    try->session->unexplained = true;
+    delivery->mismatch = true;
     return false;
 }
 
 /* Without memory: deliver if any subscription of the session that matches the topic would take the message. */
 static bool decide_any(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                       const struct session *session) {
+                       struct session *session) {
     struct candidates try = {.delivery = delivery, .check = check, .session = session};
     topic_tree_match(&delivery->sessions->tree, check->topic, try_normal, &try);
     if (session->shared.count > 0 && check->topic[0] != '$') {
@@ -355,7 +357,7 @@ static enum turn next_turn(struct delivery *delivery, const struct mosquitto_evt
 /* Whose turn it is cannot be told: deliver if any of those would take the message whose turn it may be. Subscriptions
  * before the session's position, and groups of which a member was asked, have had theirs. */
 static bool decide_rest(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                        const struct session *session) {
+                        struct session *session) {
     const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
     const struct topic_matches *shared =
         find_matches(&delivery->shared_matches, delivery, &delivery->sessions->shared_tree);

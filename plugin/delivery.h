@@ -42,7 +42,7 @@ struct topic_matches {
 struct delivery {
     struct sessions *sessions;
     bool filter_retained; /* option `retained filter` */
-    bool mismatch;        /* some session's count differed from the broker's: to be logged from TICK */
+    bool mismatch;        /* some session's subscriptions are not the broker's: to be logged from TICK */
     struct delivery_counts counts;
 
     /* the current message */

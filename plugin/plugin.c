@@ -304,13 +304,11 @@ static void sweep(void) {
 static void log_mismatches(void) {
     plugin->delivery.mismatch = false;
     for (struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
-        if (!session->mismatched || session->mismatch_logged) {
-            continue;
-        }
-        const struct mosquitto *client = mosquitto_client(session->id);
+        const struct mosquitto *client = session->mismatched ? mosquitto_client(session->id) : NULL;
         if (client == NULL || (uint32_t)mosquitto_client_sub_count(client) == session_count(session)) {
-            session->mismatched = false; /* it was for a moment, until we looked */
-        } else {
+            session->mismatched = false; /* if it was, then for a moment, until we looked */
+        }
+        if ((session->mismatched || session->unexplained) && !session->mismatch_logged) {
             char shown[LOG_TEXT_BYTES];
             say(MOSQ_LOG_WARNING,
                 "client %s holds subscriptions that this plugin did not see; where none of the known ones explains a "

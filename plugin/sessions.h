@@ -71,6 +71,7 @@ struct session {
     bool ended;               /* the broker ended it; kept until the next TICK, since its will may still be sent */
     bool stored;              /* the journal has records of it */
     bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
+    bool unexplained;         /* it was asked READ for a topic that no known subscription matches: likewise */
     bool mismatch_logged;     /* it was */
     uint64_t seen;            /* delivery.number of the last message it was asked READ for */
     uint32_t position;        /* how far in that message's topic filters the READs got */
