@@ -16,6 +16,9 @@
 #define BROKER_WEAK __attribute__((weak))
 
 /* new in 2.1, needed */
+extern BROKER_WEAK int mosquitto_plugin_set_info(mosquitto_plugin_id_t *identifier, const char *plugin_name,
+                                                 const char *plugin_version);
+extern BROKER_WEAK struct mosquitto *mosquitto_client(const char *clientid);
 extern BROKER_WEAK unsigned mosquitto_client_id_hashv(const struct mosquitto *client);
 extern BROKER_WEAK int mosquitto_apply_on_all_clients(int (*functor)(const struct mosquitto *, void *), void *context);
 extern BROKER_WEAK int mosquitto_subscription_add(const struct mosquitto_subscription *sub);

@@ -353,9 +353,9 @@ static const struct event early_events[] = {
 };
 
 static bool broker_is_new_enough(void) {
-    return mosquitto_client_id_hashv != NULL && mosquitto_apply_on_all_clients != NULL &&
-           mosquitto_subscription_add != NULL && mosquitto_subscription_delete != NULL &&
-           mosquitto_persistence_location != NULL;
+    return mosquitto_plugin_set_info != NULL && mosquitto_client != NULL && mosquitto_client_id_hashv != NULL &&
+           mosquitto_apply_on_all_clients != NULL && mosquitto_subscription_add != NULL &&
+           mosquitto_subscription_delete != NULL && mosquitto_persistence_location != NULL;
 }
 
 static void deinit(void) {

@@ -1,0 +1,775 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plugin among others: access control sees the topic filter without the expression, the order of loading is checked,
+ * and whatever other plugins do, no filter is ever silently ignored. The small plugins are in plugins/.
+ */
+#include "harness.h"
+#include "raw.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define OURS        "global_plugin " TEST_PLUGIN "\nplugin_opt_state_file none\n"
+#define OTHER(name) "plugin " TEST_PLUGINS_DIR "/test_" name ".so\n"
+#define DYNSEC                                                                                     \
+    "plugin @PLUGINS@/mosquitto_dynamic_security.so\nplugin_opt_config_file @DIR@/dynsec.json\n"
+#define LISTENER(n) "listener @PORT" n "@ 127.0.0.1\nallow_anonymous true\n"
+#define REFUSED     0x87
+
+static void publish(struct client *writer, const char *topic, const char *room) {
+    int code = client_publish(
+        writer,
+        &(struct publish){.topic = topic, .payload = room, .qos = 1, .user = USER("room", room)});
+    REQUIRE(code == 0 || code == 0x10, "publish to %s: 0x%02x", topic, (unsigned)code);
+}
+
+static size_t arrived(struct client *reader, struct client *writer) {
+    size_t n = client_fence(reader, writer);
+    client_clear(reader);
+    return n;
+}
+
+/* That the filter room=a holds on `topic`: of two messages one arrives. */
+static void check_filtered(struct client *reader, struct client *writer, const char *topic,
+                           const char *where) {
+    publish(writer, topic, "a");
+    publish(writer, topic, "b");
+    size_t n = client_fence(reader, writer);
+    CHECK(n == 1 && client_count_payload(reader, "a") == 1, "%s: %zu messages on %s", where, n,
+          topic);
+    client_clear(reader);
+}
+
+/* ---- access control ---- */
+
+/* Dynamic security with one role for everybody, which holds these rules. */
+static void write_dynsec(struct broker *broker, const char *acls) {
+    static const char before[] =
+        "{\"defaultACLAccess\":{\"publishClientSend\":true,\"publishClientReceive\":true,"
+        "\"subscribe\":true,\"unsubscribe\":true},\"clients\":[],"
+        "\"groups\":[{\"groupname\":\"all\",\"roles\":[{\"rolename\":\"r\"}]}],"
+        "\"anonymousGroup\":\"all\",\"roles\":[{\"rolename\":\"r\",\"acls\":["
+        "{\"acltype\":\"publishClientSend\",\"topic\":\"$CONTROL/#\",\"allow\":true}";
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s]}]}", before, acls);
+    broker_write_file(broker, "dynsec.json", text);
+}
+
+static struct broker *start_dynsec(const char *acls) {
+    struct broker *broker = broker_new(OURS DYNSEC);
+    write_dynsec(broker, acls);
+    broker_run(broker);
+    return broker;
+}
+
+static void test_dynamic_security_sees_the_base_topic(void) {
+    struct broker *broker = start_dynsec(
+        ",{\"acltype\":\"subscribeLiteral\",\"topic\":\"secret\",\"allow\":false}"
+        ",{\"acltype\":\"subscribeLiteral\",\"topic\":\"secret/#\",\"allow\":false}"
+        ",{\"acltype\":\"subscribePattern\",\"topic\":\"own/%c/#\",\"allow\":true,\"priority\":5}"
+        ",{\"acltype\":\"subscribePattern\",\"topic\":\"own/#\",\"allow\":false,\"priority\":4}"
+        ",{\"acltype\":\"subscribeLiteral\",\"topic\":\"a?room=a\",\"allow\":false}"
+        ",{\"acltype\":\"unsubscribeLiteral\",\"topic\":\"stay\",\"allow\":false}");
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    static const struct {
+        const char *subscription;
+        int code;
+    } rows[] = {
+        {"secret", REFUSED},
+        {"secret?room=a", REFUSED},
+        {"secret?sql:room = 'a'", REFUSED},
+        {"secret?tag:*", REFUSED},
+        {"secret/%23?room=a", REFUSED},
+        {"secret/x?room=a", 1},
+        {"own/reader/x?room=a", 1},
+        {"own/reader/%23?room=a", 1},
+        {"own/writer/x?room=a", REFUSED},
+        {"own/%2B/x?room=a", REFUSED},
+        {"open?room=a", 1},
+        {"a?room=a", 1}, /* a rule for the text with its expression means nothing */
+        {"stay?room=a", 1},
+    };
+    for (size_t i = 0; i < N_ROWS(rows); i++) {
+        int code = client_subscribe(reader, rows[i].subscription, 1);
+        CHECK(code == rows[i].code, "%s: 0x%02x", rows[i].subscription, (unsigned)code);
+    }
+    publish(writer, "secret", "a");
+    size_t n = arrived(reader, writer);
+    CHECK(n == 0, "secret: %zu", n);
+    static const char *const topics[] = {"secret/x", "own/reader/y", "open", "a", "stay"};
+    for (size_t i = 0; i < N_ROWS(topics); i++) {
+        check_filtered(reader, writer, topics[i], "granted");
+    }
+    CHECK(broker_log_count(broker, "subscription-filter: client reader: subscription") == 0,
+          "the refusals are not ours");
+
+    static const char *const removals[] = {"stay", "stay?room=a", "stay?x"};
+    for (size_t i = 0; i < N_ROWS(removals); i++) {
+        int code = client_unsubscribe(reader, removals[i]);
+        CHECK(code == REFUSED, "unsubscribe %s: 0x%02x", removals[i], (unsigned)code);
+        check_filtered(reader, writer, "stay", removals[i]);
+    }
+}
+
+/* A filter that another plugin denies leaves what was there, and no trace for the next entry. */
+static void test_a_denied_filter_leaves_nothing_behind(void) {
+    struct broker *broker =
+        start_dynsec(",{\"acltype\":\"subscribeLiteral\",\"topic\":\"secret\",\"allow\":false}");
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    static const char *const entries[] = {"open?room=a", "secret?room=b", "plain", "secret?room=b"};
+    int codes[4];
+    REQUIRE(client_subscribe_many(reader, entries, 4, 1, codes), "closed");
+    CHECK(codes[0] == 1 && codes[1] == REFUSED && codes[2] == 1 && codes[3] == REFUSED,
+          "%02x %02x %02x %02x", (unsigned)codes[0], (unsigned)codes[1], (unsigned)codes[2],
+          (unsigned)codes[3]);
+    CHECK(client_subscribe(reader, "also", 1) == 1, "plain after a denied filter");
+    publish(writer, "plain", "c");
+    publish(writer, "also", "c");
+    CHECK(arrived(reader, writer) == 2, "plain ones get everything");
+    check_filtered(reader, writer, "open", "as before");
+    CHECK(client_unsubscribe(reader, "secret?room=b") == 0x11, "it was never there");
+}
+
+static void test_acl_file_decides_at_delivery(void) {
+    struct broker *broker = broker_new(OURS "acl_file @DIR@/acl\n");
+    broker_write_file(broker, "acl",
+                      "topic readwrite open/#\ntopic readwrite fence/#\ntopic write shut/#\n"
+                      "pattern readwrite own/%c/#\npattern write own/#\n"
+                      "topic deny open/secret\n");
+    broker_run(broker);
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    static const char *const filters[] = {
+        "shut/a?room=a",       "open/a?room=a",      "open/secret?room=a",
+        "own/reader/x?room=a", "own/other/x?room=a", "open/b/%23?sql:room = 'a'",
+    };
+    for (size_t i = 0; i < N_ROWS(filters); i++) {
+        CHECK(client_subscribe(reader, filters[i], 1) == 1, "%s", filters[i]);
+    }
+    publish(writer, "shut/a", "a");
+    publish(writer, "own/other/x", "a");
+    client_publish(writer, &(struct publish){.topic = "open/secret", .user = USER("room", "a")});
+    CHECK(arrived(reader, writer) == 0, "denied");
+    check_filtered(reader, writer, "open/a", "allowed");
+    check_filtered(reader, writer, "own/reader/x", "allowed by a pattern");
+    check_filtered(reader, writer, "open/b/c", "allowed");
+
+    /* acl_file registers again on SIGHUP: it stays behind us. */
+    broker_write_file(broker, "acl",
+                      "topic readwrite shut/#\ntopic readwrite fence/#\n"
+                      "topic write open/#\n");
+    broker_reload(broker);
+    check_filtered(reader, writer, "shut/a", "allowed now");
+    publish(writer, "open/a", "a");
+    CHECK(arrived(reader, writer) == 0, "denied now");
+    CHECK(client_subscribe(reader, "shut/b?room=a", 1) == 1, "subscribe after SIGHUP");
+    check_filtered(reader, writer, "shut/b", "subscribed after SIGHUP");
+}
+
+/* ---- kicks ---- */
+
+static void run_dynsec_command(struct broker *broker, const char *command) {
+    struct client *admin = client_open(broker, "admin");
+    char text[512];
+    snprintf(text, sizeof text, "{\"commands\":[%s]}", command);
+    client_publish_later(
+        admin,
+        &(struct publish){.topic = "$CONTROL/dynamic-security/v1", .payload = text, .qos = 1});
+    client_await_closed(admin); /* everybody without a name is kicked */
+}
+
+static void test_a_kick_by_dynamic_security_changes_no_filter(void) {
+    struct broker *broker = start_dynsec("");
+    const struct client_options options = {.id = "reader", .keep = true, .expiry_s = 100};
+    struct client *reader = client_connect(broker, &options);
+    static const char *const topics[] = {"a", "b", "c", "d"};
+    static const char *const filters[] = {"a?room=a", "b?room=a", "c?sql:room = 'a'", "d?tag:*"};
+    int codes[4];
+    REQUIRE(client_subscribe_many(reader, filters, 4, 1, codes), "subscribe");
+    client_fence(reader, reader);
+
+    run_dynsec_command(broker,
+                       "{\"command\":\"addRoleACL\",\"rolename\":\"r\",\"acltype\":"
+                       "\"subscribeLiteral\",\"topic\":\"b\",\"allow\":false,\"priority\":9}");
+    CHECK(client_await_closed(reader) == 0x98, "kicked");
+    struct client *writer = client_open(broker, "writer");
+    for (size_t i = 0; i < N_ROWS(topics); i++) {
+        publish(writer, topics[i], "a");
+        publish(writer, topics[i], "b");
+    }
+    client_reconnect(reader);
+    REQUIRE(client_session_present(reader), "kept");
+    size_t n = client_fence(reader, writer);
+    CHECK(n == 4 && client_count_payload(reader, "a") == 3, "offline: %zu; a, c, and d twice", n);
+    client_clear(reader);
+    check_filtered(reader, writer, "a", "after the kick");
+    check_filtered(reader, writer, "c", "after the kick");
+    publish(writer, "b", "a");
+    CHECK(arrived(reader, writer) == 0, "b was removed");
+    CHECK(client_subscribe(reader, "b?room=a", 1) == REFUSED, "and is denied");
+
+    run_dynsec_command(broker, "{\"command\":\"removeRoleACL\",\"rolename\":\"r\",\"acltype\":"
+                               "\"subscribeLiteral\",\"topic\":\"b\"}");
+    client_await_closed(reader);
+    client_await_closed(writer);
+    client_reconnect(reader);
+    writer = client_open(broker, "writer");
+    publish(writer, "b", "a");
+    publish(writer, "b", "b");
+    CHECK(arrived(reader, writer) == 0, "b does not come back by itself");
+    CHECK(client_unsubscribe(reader, "b") == 0x11, "it is not there");
+    CHECK(client_subscribe(reader, "b?room=a", 1) == 1, "subscribe again");
+    for (size_t i = 0; i < 3; i++) {
+        check_filtered(reader, writer, topics[i], "at the end");
+    }
+}
+
+static void tell(struct client *writer, const char *topic, const char *payload) {
+    client_publish(writer, &(struct publish){.topic = topic, .payload = payload, .qos = 1});
+}
+
+/* What remains of overlapping subscriptions is filtered as before, for a client that is offline when it is kicked (no
+ * event says so) and for one that is not. */
+static void test_a_kick_that_removes_one_of_several(void) {
+    for (int offline = 0; offline <= 1; offline++) {
+        struct broker *broker = broker_start(OURS OTHER("kick"));
+        struct client *writer = client_open(broker, "writer");
+        const struct client_options options = {.id = "reader", .keep = true, .expiry_s = 100};
+        struct client *reader = client_connect(broker, &options);
+        static const char *const filters[] = {"t/%23?room=a", "t/x", "t/y?room=c", "u?room=a"};
+        int codes[4];
+        REQUIRE(client_subscribe_many(reader, filters, 4, 1, codes), "subscribe");
+        publish(writer, "t/x", "b");
+        CHECK(arrived(reader, writer) == 1, "offline %d: the plain one", offline);
+        if (offline) {
+            client_disconnect(reader);
+        }
+        tell(writer, "deny", "t/x"); /* the plain one */
+        tell(writer, "kick", "reader");
+        if (!offline) {
+            client_await_closed(reader);
+        }
+        publish(writer, "t/x", "a");
+        publish(writer, "t/x", "b");
+        publish(writer, "t/y", "c");
+        publish(writer, "u", "b");
+        client_reconnect(reader);
+        REQUIRE(client_session_present(reader), "kept");
+        size_t n = client_fence(reader, writer);
+        CHECK(n == 2 && client_count_payload(reader, "a") == 1 &&
+                  client_count_payload(reader, "c") == 1,
+              "offline %d: %zu queued", offline, n);
+        client_clear(reader);
+        tell(writer, "deny", "");
+        check_filtered(reader, writer, "t/x", "remaining");
+        check_filtered(reader, writer, "u", "remaining");
+        CHECK(client_subscribe(reader, "new?room=a", 1) == 1, "offline %d: new filters", offline);
+        check_filtered(reader, writer, "new", "new");
+    }
+}
+
+/* A plugin may kick in the middle of anything: of the chain of a SUBSCRIBE (the entry under way keeps its filter), and
+ * while a message is handed to its subscribers. */
+static void test_a_kick_in_the_middle_of_a_subscribe(void) {
+    struct broker *broker = broker_start(OURS OTHER("kick"));
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    const struct client_options options = {.id = "victim", .keep = true, .expiry_s = 100};
+    struct client *victim = client_connect(broker, &options);
+    REQUIRE(client_subscribe(victim, "v?room=a", 1) == 1, "subscribe");
+    REQUIRE(client_subscribe(victim, "w", 1) == 1, "subscribe");
+    client_fence(victim, writer);
+    tell(writer, "kick-at-subscribe", "victim");
+    CHECK(client_subscribe(reader, "t?room=a", 1) == 1, "granted");
+    client_await_closed(victim);
+    check_filtered(reader, writer, "t", "the entry under way");
+    client_reconnect(victim);
+    check_filtered(victim, writer, "v", "the victim");
+}
+
+static void test_a_kick_in_the_middle_of_a_delivery(void) {
+    static const char *const victims[] = {"first", "second", "third"};
+    for (size_t i = 0; i < N_ROWS(victims); i++) {
+        struct broker *broker = broker_start(OURS OTHER("kick"));
+        struct client *writer = client_open(broker, "writer");
+        struct client *readers[3];
+        for (size_t k = 0; k < 3; k++) {
+            const struct client_options options = {.id = victims[k], .keep = true, .expiry_s = 100};
+            readers[k] = client_connect(broker, &options);
+            REQUIRE(client_subscribe(readers[k], "t?room=a", 1) == 1, "subscribe");
+            REQUIRE(client_subscribe(readers[k], "gone?room=b", 1) == 1, "subscribe");
+            client_fence(readers[k], writer);
+        }
+        tell(writer, "deny", "gone");
+        tell(writer, "kick-at-out", victims[i]);
+        publish(writer, "t", "a"); /* the first copy that is sent kicks the victim */
+        client_await_closed(readers[i]);
+        publish(writer, "t", "a");
+        publish(writer, "t", "b");
+        client_reconnect(readers[i]);
+        for (size_t k = 0; k < 3; k++) {
+            size_t n = client_fence(readers[k], writer);
+            CHECK(n == 2 && client_count_payload(readers[k], "a") == n, "victim %s: %s got %zu",
+                  victims[i], victims[k], n);
+        }
+        for (size_t k = 0; k < 3; k++) {
+            client_clear(readers[k]);
+            check_filtered(readers[k], writer, "t", victims[k]);
+            publish(writer, "gone", "b");
+            size_t gone = arrived(readers[k], writer);
+            CHECK(gone == (k != i), "victim %s: %s got %zu of the denied one", victims[i],
+                  victims[k], gone);
+        }
+    }
+}
+
+/* Another plugin subscribes a client: what only that explains is not delivered, new filters are refused. */
+static void test_a_subscription_that_nobody_saw(void) {
+    struct broker *broker = broker_start(OURS OTHER("kick"));
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
+    tell(writer, "add", "reader u");
+    publish(writer, "u", "a");
+    CHECK(arrived(reader, writer) == 0, "u is not known");
+    check_filtered(reader, writer, "t", "the known one");
+    client_ping(writer);
+    CHECK(
+        broker_await_log(broker, "client reader holds subscriptions that this plugin did not see"),
+        "logged");
+    CHECK(client_subscribe(reader, "v?room=a", 1) == REFUSED, "a new filter");
+    CHECK(broker_log_count(broker, "client reader: subscription 'v?room=a' refused: the session "
+                                   "holds subscriptions that the plugin did not see") == 1,
+          "with the way out");
+    CHECK(client_subscribe(reader, "u", 1) == 1, "subscribe again to it");
+    CHECK(client_subscribe(reader, "v?room=a", 1) == 1, "then filters are possible");
+    publish(writer, "u", "x");
+    CHECK(arrived(reader, writer) == 1, "u is known now");
+    check_filtered(reader, writer, "v", "v");
+}
+
+/* ---- other plugins ---- */
+
+static void test_a_plugin_that_grants_everything_behind_us(void) {
+    static const char *const others[] = {"grant", "old"};
+    for (size_t i = 0; i < N_ROWS(others); i++) {
+        struct broker *broker =
+            broker_start(OURS "plugin " TEST_PLUGINS_DIR "/test_%s.so\n", others[i]);
+        struct client *writer = client_open(broker, "writer");
+        struct client *reader = client_open(broker, "reader");
+        CHECK(client_subscribe(reader, "t?room=a", 1) == 1, "%s", others[i]);
+        CHECK(client_subscribe(reader, "t?room", 1) == REFUSED, "%s", others[i]);
+        check_filtered(reader, writer, "t", others[i]);
+    }
+}
+
+static void test_topic_filters_rewritten_by_a_plugin(void) {
+    struct broker *broker = broker_start(OURS OTHER("rewrite"));
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    static const char *const again[] = {"move/t?room=a", "move/t?sql:room = 'a'", "moved/t?room=a"};
+    for (size_t i = 0; i < N_ROWS(again); i++) {
+        CHECK(client_subscribe(reader, again[i], 1) == 1, "%s", again[i]);
+        check_filtered(reader, writer, "moved/t", again[i]);
+        publish(writer, "move/t", "a");
+        CHECK(arrived(reader, writer) == 0, "%s: not where it came from", again[i]);
+    }
+    CHECK(client_subscribe(reader, "u?room=a", 1) == 1, "not rewritten");
+    check_filtered(reader, writer, "u", "not rewritten");
+    CHECK(client_unsubscribe(reader, "move/t?room=a") == 0, "unsubscribe");
+    publish(writer, "moved/t", "a");
+    CHECK(arrived(reader, writer) == 0, "unsubscribed");
+    CHECK(client_subscribe(reader, "move/t", 1) == 1, "plain");
+    publish(writer, "moved/t", "b");
+    CHECK(arrived(reader, writer) == 1, "plain");
+    check_filtered(reader, writer, "u", "not rewritten");
+}
+
+static void test_topic_filters_rewritten_during_the_check(void) {
+    struct broker *broker = broker_start(OURS OTHER("rewrite") "plugin_opt_where acl\n");
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    int code = client_subscribe(reader, "move/t?room=a", 1);
+    CHECK(code == 1 || code == CLIENT_CLOSED, "0x%02x", (unsigned)code);
+    if (code == 1) {
+        check_filtered(reader, writer, "mOVE/t", "rewritten");
+    }
+}
+
+static void test_properties_rewritten_by_a_plugin(void) {
+    struct broker *broker = broker_start(OURS OTHER("properties"));
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    REQUIRE(client_subscribe(reader, "t?room=a", 2) == 2, "subscribe");
+    for (int qos = 0; qos <= 2; qos++) {
+        static const struct {
+            const char *payload, *room;
+            size_t delivered;
+        } rows[] = {{"room=a", "b", 1}, {"room=b", "a", 0}, {"as it is", "a", 1}};
+        for (size_t i = 0; i < N_ROWS(rows); i++) {
+            client_publish(writer, &(struct publish){.topic = "t",
+                                                     .payload = rows[i].payload,
+                                                     .qos = qos,
+                                                     .user = USER("room", rows[i].room)});
+            size_t n = client_fence(reader, writer);
+            CHECK(n == rows[i].delivered, "QoS %d, %s: %zu", qos, rows[i].payload, n);
+            CHECK(n == 0 || strcmp(message_user(client_message(reader, 0), "room"), "a") == 0,
+                  "QoS %d, %s: delivered as rewritten", qos, rows[i].payload);
+            client_clear(reader);
+        }
+    }
+}
+
+static void test_messages_published_by_a_plugin(void) {
+    struct broker *broker = broker_start(OURS OTHER("publish"));
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    struct client *plain = client_open(broker, "plain");
+    struct client *echo = client_open(broker, "echo");
+    REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
+    REQUIRE(client_subscribe(plain, "t", 1) == 1, "subscribe");
+    REQUIRE(client_subscribe(echo, "out", 0) == 0, "subscribe");
+    tell(writer, "tick", "20");
+    REQUIRE(client_await(plain, 40), "40 published");
+    size_t n = client_fence(reader, writer);
+    CHECK(n == 20 && client_count_payload(reader, "plugin a") == 20, "from TICK: %zu", n);
+    client_clear(reader);
+    for (int i = 0; i < 10; i++) {
+        client_publish_later(writer, &(struct publish){.topic = "out", .qos = i % 3});
+        client_publish_later(writer, &(struct publish){.topic = "t",
+                                                       .payload = "client",
+                                                       .qos = i % 3,
+                                                       .user = USER("room", i % 2 ? "a" : "b")});
+    }
+    REQUIRE(client_flush(writer), "flush");
+    REQUIRE(client_await(plain, 40 + 20 + 10), "20 more published");
+    n = client_fence(reader, writer);
+    CHECK(n == 15 && client_count_payload(reader, "plugin a") == 10, "from MESSAGE_OUT: %zu", n);
+    client_clear(reader);
+    tell(writer, "retain", "");
+    REQUIRE(client_await(plain, 70 + 2), "2 more published");
+    n = arrived(reader, writer);
+    CHECK(n == 1, "with the retain flag: %zu", n);
+}
+
+/* ---- the order of loading ---- */
+
+/* Copy our module to <dir of the broker>/copy.so. */
+static void copy_module(struct broker *broker) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/copy.so", broker_dir(broker));
+    FILE *from = fopen(TEST_PLUGIN, "rb"), *to = fopen(path, "wb");
+    REQUIRE(from != NULL && to != NULL, "copy %s", path);
+    char buffer[65536];
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, from)) > 0;) {
+        REQUIRE(fwrite(buffer, 1, n, to) == n, "copy %s", path);
+    }
+    fclose(from);
+    REQUIRE(fclose(to) == 0, "copy %s", path);
+}
+
+static void test_a_wrong_order_stops_the_start(void) {
+    static const struct {
+        const char *config;
+        const char *logged; /* names what is to be moved */
+    } rows[] = {
+        {DYNSEC OURS, "mosquitto_dynamic_security.so is loaded before it"},
+        {OTHER("grant") OURS, "test_grant.so is loaded before it"},
+        {OTHER("old") OURS, "test_old.so is loaded before it"},
+        {OTHER("properties") "plugin " TEST_PLUGIN "\n", "test_properties.so is loaded before it"},
+        {"plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n" OURS,
+         "mosquitto_persist_sqlite.so is loaded before it"},
+        {"per_listener_settings true\n" LISTENER("1") OTHER("grant") OURS,
+         "test_grant.so is loaded before it"},
+        {"plugin_load other " TEST_PLUGINS_DIR "/test_grant.so\nplugin_load ours " TEST_PLUGIN
+         "\n" LISTENER("1") "plugin_use ours\nplugin_use other\n",
+         "test_grant.so is loaded before it"},
+        {OURS OURS, "it is loaded twice"},
+        {OURS "plugin " TEST_PLUGIN "\n", "it is loaded twice"},
+        {OURS "plugin @DIR@/copy.so\n", "mosquitto_subscription_filter.so is loaded before it"},
+        {"plugin @DIR@/copy.so\n" OURS, "copy.so is loaded before it"},
+        {"per_listener_settings true\n" LISTENER("1") "plugin " TEST_PLUGIN
+                                                      "\n" LISTENER("2") "plugin " TEST_PLUGIN "\n",
+         "it is loaded twice"},
+    };
+    for (size_t i = 0; i < N_ROWS(rows); i++) {
+        struct broker *broker = broker_new("%s", rows[i].config);
+        write_dynsec(broker, "");
+        copy_module(broker);
+        broker_expect_failure(broker);
+        CHECK(!broker_try_run(broker), "row %zu: it started", i);
+        CHECK(broker_log_count(broker, "subscription-filter: not loaded: ") == 1, "row %zu", i);
+        CHECK(broker_log_count(broker, rows[i].logged) == 1, "row %zu: %s", i, rows[i].logged);
+        CHECK(broker_status(broker) < 128, "row %zu: status %d", i, broker_status(broker));
+    }
+}
+
+static void test_the_right_order_starts(void) {
+    static const char *const configs[] = {
+        OURS DYNSEC,
+        OURS OTHER("grant") OTHER("old"),
+        "plugin " TEST_PLUGIN "\n" OTHER("old"),
+        "auth_plugin " TEST_PLUGIN "\n",
+        OURS "plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n",
+    };
+    for (size_t i = 0; i < N_ROWS(configs); i++) {
+        struct broker *broker = broker_new("%s", configs[i]);
+        write_dynsec(broker, "");
+        CHECK(broker_try_run(broker), "row %zu", i);
+        struct client *client = client_open(broker, "c");
+        CHECK(client_subscribe(client, "t?room=a", 1) == 1, "row %zu", i);
+        check_filtered(client, client, "t", configs[i]);
+    }
+}
+
+static void test_bad_options_stop_the_start(void) {
+    static const struct {
+        const char *options;
+        const char *logged;
+    } rows[] = {
+        {"plugin_opt_enable true\n", "unknown option plugin_opt_enable; the options are enabled,"},
+        {"plugin_opt_Enabled true\n", "unknown option plugin_opt_Enabled"},
+        {"plugin_opt_enabled yes\n", "option plugin_opt_enabled is 'yes', but takes true or false"},
+        {"plugin_opt_enabled true true\n", "plugin_opt_enabled is 'true true'"},
+        {"plugin_opt_dialects kv;sql\n", "plugin_opt_dialects is 'kv;sql', but takes"},
+        {"plugin_opt_dialects kv,\n", "plugin_opt_dialects is 'kv,', but takes"},
+        {"plugin_opt_dialects xml\n", "plugin_opt_dialects is 'xml', but takes"},
+        {"plugin_opt_retained drop\n", "plugin_opt_retained is 'drop', but takes"},
+        {"plugin_opt_max_expression_bytes 0\n",
+         "plugin_opt_max_expression_bytes is '0', but takes"},
+        {"plugin_opt_max_expression_bytes 65536\n", "plugin_opt_max_expression_bytes is '65536'"},
+        {"plugin_opt_max_expression_bytes 10k\n", "plugin_opt_max_expression_bytes is '10k'"},
+        {"plugin_opt_max_expression_bytes -1\n", "plugin_opt_max_expression_bytes is '-1'"},
+        {"plugin_opt_max_filters_per_client 1000001\n", "plugin_opt_max_filters_per_client is"},
+        {"plugin_opt_max_filters_per_client 99999999999999999999\n",
+         "plugin_opt_max_filters_per_client is"},
+        {"plugin_opt_strict_integers maybe\n", "plugin_opt_strict_integers is 'maybe'"},
+        {"plugin_opt_enabled true\nplugin_opt_enabled true\n",
+         "option plugin_opt_enabled is given twice"},
+        {"plugin_opt_x\\y 1\n", "unknown option plugin_opt_x\\x5cy"},
+    };
+    for (size_t i = 0; i < N_ROWS(rows); i++) {
+        struct broker *broker = broker_new("global_plugin " TEST_PLUGIN "\n%s", rows[i].options);
+        broker_expect_failure(broker);
+        CHECK(!broker_try_run(broker), "%s: it started", rows[i].options);
+        CHECK(broker_log_count(broker, "subscription-filter: not loaded: ") == 1, "%s",
+              rows[i].options);
+        CHECK(broker_log_count(broker, rows[i].logged) == 1, "not logged: %s", rows[i].logged);
+    }
+}
+
+/* ---- listeners ---- */
+
+/* Ours in the list of the first listener only: behind whatever is global, and not asked about the second one. */
+#define IN_LIST                                                                                    \
+    "plugin_load ours " TEST_PLUGIN                                                                \
+    "\nplugin_opt_state_file none\n" LISTENER("1") "plugin_use "                                   \
+                                                   "ours\n" LISTENER("2")
+#define PER_LISTENER                                                                               \
+    "per_listener_settings true\n" LISTENER("1") "plugin " TEST_PLUGIN                             \
+                                                 "\nplugin_opt_state_file none\n" LISTENER("2")
+
+static void test_in_the_list_of_a_listener_every_filter_is_refused(void) {
+    static const char *const configs[] = {
+        IN_LIST,
+        PER_LISTENER,
+        "persistence_location @DIR@/\n" IN_LIST,
+        "persistence true\npersistence_location @DIR@/\n" IN_LIST,
+        "persistence true\npersistence_location @DIR@/\n" PER_LISTENER,
+    };
+    for (size_t i = 0; i < N_ROWS(configs); i++) {
+        struct broker *broker = broker_start("%s", configs[i]);
+        struct client *writer = client_open(broker, "writer");
+        struct client *reader = client_open(broker, "reader");
+        int code = client_subscribe(reader, "t?room=a", 1);
+        CHECK(code == REFUSED, "row %zu: 0x%02x", i, (unsigned)code);
+        CHECK(broker_log_count(broker, "client reader: subscription 't?room=a' refused: ") == 1,
+              "row %zu: the refusal", i);
+        CHECK(broker_log_count(broker, "global_plugin") >= 2, "row %zu: what to change", i);
+        CHECK(client_subscribe(reader, "t", 1) == 1, "row %zu: plain", i);
+        publish(writer, "t", "b");
+        CHECK(arrived(reader, writer) == 1, "row %zu: plain", i);
+        broker_stop(broker);
+    }
+}
+
+/* A global plugin that grants by itself, though it is loaded after us: our check is never asked. */
+static void test_a_filter_that_went_past_us_closes_the_connection(void) {
+    static const char *const configs[] = {
+        IN_LIST "global_plugin " TEST_PLUGINS_DIR "/test_grant.so\n",
+        PER_LISTENER "global_plugin " TEST_PLUGINS_DIR "/test_grant.so\n",
+        "persistence true\npersistence_location @DIR@/\n" IN_LIST "global_plugin " TEST_PLUGINS_DIR
+        "/test_grant.so\n",
+    };
+    for (size_t i = 0; i < N_ROWS(configs); i++) {
+        struct broker *broker = broker_start("%s", configs[i]);
+        struct client *writer = client_open(broker, "writer");
+        struct client *reader = client_open(broker, "reader");
+        CHECK(client_subscribe(reader, "t", 1) == 1, "row %zu: plain", i);
+        publish(writer, "t", "b");
+        CHECK(arrived(reader, writer) == 1, "row %zu: plain", i);
+        CHECK(client_subscribe(reader, "t?room=a", 1) == CLIENT_CLOSED, "row %zu", i);
+        CHECK(broker_log_count(broker,
+                               "client reader: connection closed: subscription 't?room=a'") == 1,
+              "row %zu: logged", i);
+        CHECK(broker_log_count(broker, "first global_plugin") >= 1, "row %zu: what to change", i);
+        CHECK(client_subscribe(writer, "u", 1) == 1, "row %zu: others go on", i);
+        broker_stop(broker);
+    }
+}
+
+static void test_global_plugin_works_on_all_listeners(void) {
+    struct broker *broker = broker_new("per_listener_settings true\n" OURS LISTENER(
+        "1") "acl_file @DIR@/acl1\n" LISTENER("2") OTHER("rewrite") "acl_file @DIR@/acl2\n");
+    broker_write_file(broker, "acl1", "topic readwrite #\n");
+    broker_write_file(broker, "acl2",
+                      "topic readwrite t\ntopic readwrite moved/t\ntopic readwrite fence/#\n");
+    broker_run(broker);
+    struct client *writer = client_open(broker, "writer");
+    for (unsigned listener = 1; listener <= 2; listener++) {
+        const struct client_options options = {.listener = listener};
+        struct client *reader = client_connect(broker, &options);
+        CHECK(client_subscribe(reader, "t?room=a", 1) == 1, "listener %u", listener);
+        CHECK(client_subscribe(reader, "t?room", 1) == REFUSED, "listener %u", listener);
+        check_filtered(reader, writer, "t", listener == 1 ? "first" : "second");
+        CHECK(client_subscribe(reader, "u?room=a", 1) == 1, "listener %u", listener);
+        publish(writer, "u", "a");
+        size_t n = arrived(reader, writer);
+        CHECK(n == (listener == 1), "listener %u: its own acl_file: %zu", listener, n);
+    }
+    /* The one that rewrites is in the list of the second listener, where it always runs behind us: the broker makes a
+     * subscription that we do not know. Nothing of it is delivered, and the log says so. */
+    const struct client_options options = {.id = "moved", .listener = 2};
+    struct client *reader = client_connect(broker, &options);
+    CHECK(client_subscribe(reader, "move/t?room=a", 1) == 1, "rewritten");
+    client_fence(reader, writer);
+    publish(writer, "moved/t", "a");
+    publish(writer, "moved/t", "b");
+    CHECK(arrived(reader, writer) == 0, "not known to us");
+    CHECK(broker_await_log(broker, "client moved holds subscriptions that this plugin did not see"),
+          "logged");
+}
+
+/* ---- log_dest topic, the HTTP API ---- */
+
+static void test_log_lines_as_messages(void) {
+    struct broker *broker = broker_start(OURS "log_dest topic\n");
+    struct client *writer = client_open(broker, "writer");
+    struct client *logs = client_open(broker, "logs");
+    REQUIRE(client_subscribe(logs, "$SYS/broker/log/#", 0) == 0, "subscribe");
+    struct client *notices = client_open(broker, "notices");
+    REQUIRE(client_subscribe(notices, "$SYS/%23?sql:$topic = '$SYS/broker/log/N'", 0) == 0,
+            "subscribe");
+    struct client *none = client_open(broker, "none");
+    REQUIRE(client_subscribe(none, "$SYS/broker/log/%23?room=a", 0) == 0, "subscribe");
+    struct client *reader = client_open(broker, "reader");
+    REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
+    client_fence(logs, writer);
+    client_fence(notices, writer);
+    client_clear(logs);
+    client_clear(notices); /* with the retained ones of $SYS */
+    client_clear(none);
+    for (int i = 0; i < 20; i++) {
+        check_filtered(reader, writer, "t", "among log lines");
+        CHECK(client_subscribe(reader, "t?room", 1) == REFUSED, "refused");
+        struct client *passing = client_open(broker, "passing");
+        client_disconnect(passing);
+    }
+    size_t n = client_fence(logs, writer);
+    size_t refusals = 0, connects = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *line = client_message(logs, i)->payload;
+        refusals += strstr(line, "client reader: subscription 't?room' refused") != NULL;
+        connects += strstr(line, "New client connected") != NULL;
+    }
+    CHECK(refusals >= 1 && connects == 20, "%zu refusals, %zu connects in %zu lines", refusals,
+          connects, n);
+    n = client_fence(notices, writer);
+    CHECK(n >= 40, "%zu notices", n);
+    for (size_t i = 0; i < n; i++) {
+        const struct message *message = client_message(notices, i);
+        CHECK(message->retain || strcmp(message->topic, "$SYS/broker/log/N") == 0, "%s",
+              message->topic);
+    }
+    n = client_fence(none, writer);
+    CHECK(n == 0, "%zu log lines have a User Property", n);
+}
+
+/* GET `path` from the second port; the whole answer. */
+static void http_get(struct broker *broker, const char *path, char *answer, size_t max) {
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)broker_port(broker, 2))};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0, "connect");
+    char request[256];
+    int bytes = snprintf(request, sizeof request,
+                         "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+    CHECK(send(fd, request, (size_t)bytes, MSG_NOSIGNAL) == bytes, "send");
+    size_t used = 0;
+    for (ssize_t n; used < max - 1 && (n = read(fd, answer + used, max - 1 - used)) > 0;) {
+        used += (size_t)n;
+    }
+    answer[used] = '\0';
+    close(fd);
+}
+
+static void test_the_http_api_is_left_alone(void) {
+    struct broker *broker = broker_new(OURS LISTENER("1") "listener @PORT2@ 127.0.0.1\nprotocol "
+                                                          "http_api\nallow_anonymous true\n");
+    broker_expect_failure(broker);
+    if (!broker_try_run(broker)) {
+        CHECK(broker_log_count(broker, "not loaded") == 0, "it failed for another reason");
+        test_note("this broker is built without the HTTP API");
+        return;
+    }
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "http-api"); /* the name that the API goes by */
+    REQUIRE(client_subscribe(reader, "/api/v1/%23?room=a", 1) == 1, "subscribe");
+    for (int i = 0; i < 50; i++) {
+        client_publish_later(writer, &(struct publish){.topic = "/api/v1/version",
+                                                       .qos = 1,
+                                                       .user = USER("room", i % 2 ? "a" : "b")});
+        char answer[4096];
+        http_get(broker, "/api/v1/version", answer, sizeof answer);
+        CHECK(strstr(answer, "200 OK") != NULL, "%s", answer);
+    }
+    REQUIRE(client_flush(writer), "flush");
+    size_t n = arrived(reader, writer);
+    CHECK(n == 25, "%zu", n);
+    CHECK(broker_stop(broker) == 0, "status %d", broker_status(broker));
+}
+
+int main(int argc, char **argv) {
+    static const struct test_case cases[] = {
+        TEST(test_dynamic_security_sees_the_base_topic),
+        TEST(test_a_denied_filter_leaves_nothing_behind),
+        TEST(test_acl_file_decides_at_delivery),
+        TEST(test_a_kick_by_dynamic_security_changes_no_filter),
+        TEST(test_a_kick_that_removes_one_of_several),
+        TEST(test_a_kick_in_the_middle_of_a_subscribe),
+        TEST(test_a_kick_in_the_middle_of_a_delivery),
+        TEST(test_a_subscription_that_nobody_saw),
+        TEST(test_a_plugin_that_grants_everything_behind_us),
+        TEST(test_topic_filters_rewritten_by_a_plugin),
+        TEST(test_topic_filters_rewritten_during_the_check),
+        TEST(test_properties_rewritten_by_a_plugin),
+        TEST(test_messages_published_by_a_plugin),
+        TEST(test_a_wrong_order_stops_the_start),
+        TEST(test_the_right_order_starts),
+        TEST(test_bad_options_stop_the_start),
+        TEST(test_in_the_list_of_a_listener_every_filter_is_refused),
+        TEST(test_a_filter_that_went_past_us_closes_the_connection),
+        TEST(test_global_plugin_works_on_all_listeners),
+        TEST(test_log_lines_as_messages),
+        TEST(test_the_http_api_is_left_alone),
+    };
+    return run_tests(argc, argv, cases, N_ROWS(cases));
+}
