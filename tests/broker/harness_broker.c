@@ -435,6 +435,7 @@ static void signal_and_await(struct broker *broker, int signal_number, const cha
     broker_log(broker);
     size_t offset = broker->log_bytes;
     kill(broker->pid, signal_number);
+    await_main_loop(broker); /* a signal that comes just before it waits is only seen at its next event */
     bool seen = await_log(broker, text, &offset);
     REQUIRE(seen, "the broker does not log \"%s\"", text);
 }
