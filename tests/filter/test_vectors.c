@@ -47,7 +47,8 @@ static void read_message(struct row *row) {
         .has_retain = json_object_get(attributes, "$retain") != NULL,
         .retain = json_is_true(json_object_get(attributes, "$retain")),
         .has_payload_bytes = json_object_get(attributes, "$payload_bytes") != NULL,
-        .payload_bytes = (uint64_t)json_integer_value(json_object_get(attributes, "$payload_bytes")),
+        .payload_bytes =
+            (uint64_t)json_integer_value(json_object_get(attributes, "$payload_bytes")),
     };
     REQUIRE(row->message.n_properties <= MAX_ROW_PROPERTIES, "%s:%u", row->file, row->line);
     for (size_t i = 0; i < row->message.n_properties; i++) {
@@ -65,7 +66,9 @@ static void check_row(struct row *row) {
     struct engine_result result;
     const char *wrong = engine_run(NULL, expr.text, expr.bytes, &row->message, &result);
     CHECK(wrong == NULL, "%s:%u: %s: %s", row->file, row->line, wrong, row->text);
-    const char *answer = result.status != SF_OK ? "invalid" : result.truth == SF_TRUE ? "match" : "nomatch";
+    const char *answer = result.status != SF_OK    ? "invalid"
+                         : result.truth == SF_TRUE ? "match"
+                                                   : "nomatch";
     CHECK(strcmp(answer, expect) == 0, "%s:%u: %s: %s", row->file, row->line, answer, row->text);
 }
 

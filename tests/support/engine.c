@@ -33,14 +33,18 @@ const char *engine_truth_name(enum sf_truth truth) {
 
 void engine_write(void *user, const char *text, size_t bytes) {
     struct engine_text *to = user;
-    char *grown = realloc(to->text, to->bytes + bytes + 1);
-    if (grown == NULL) {
-        abort();
+    if (to->size - to->bytes <= bytes) {
+        size_t size = 2 * (to->size + bytes) + 64;
+        char *grown = realloc(to->text, size);
+        if (grown == NULL) {
+            abort();
+        }
+        to->text = grown;
+        to->size = size;
     }
-    memcpy(grown + to->bytes, text, bytes);
-    grown[to->bytes + bytes] = '\0';
-    to->text = grown;
+    memcpy(to->text + to->bytes, text, bytes);
     to->bytes += bytes;
+    to->text[to->bytes] = '\0';
 }
 
 struct ref_message engine_message(const char *const *pairs, struct engine_properties *storage) {
@@ -164,7 +168,7 @@ const char *engine_check_truth(const struct sf_filter *filter, struct sf_message
     if (again != *truth_out) {
         return fault("%s, and then %s", engine_truth_name(*truth_out), engine_truth_name(again));
     }
-    struct engine_text reasons = {NULL, 0};
+    struct engine_text reasons = {NULL, 0, 0};
     enum sf_truth explained = SF_FALSE;
     enum sf_status status = sf_explain(filter, message, engine_write, &reasons, &explained);
     bool empty = reasons.bytes == 0;
@@ -202,8 +206,8 @@ static const char *check_properties(const struct sf_filter *filter) {
 }
 
 static const char *check_listings(const struct sf_filter *filter) {
-    struct engine_text tree = {NULL, 0};
-    struct engine_text program = {NULL, 0};
+    struct engine_text tree = {NULL, 0, 0};
+    struct engine_text program = {NULL, 0, 0};
     enum sf_status status = sf_filter_write_tree(filter, engine_write, &tree);
     sf_filter_write_program(filter, engine_write, &program);
     bool fine = status == SF_OK && tree.bytes > 0 && program.bytes > 0;

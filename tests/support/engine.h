@@ -21,7 +21,7 @@ struct ref_message engine_message(const char *const *pairs, struct engine_proper
 struct engine_result {
     enum sf_status status;
     enum sf_truth truth;   /* SF_OK only */
-    struct sf_error error; /* otherwise */
+    struct sf_error error; /* unless SF_OK */
 };
 
 /* Compile `text` in a schema of its own and evaluate it against `message`.
@@ -52,6 +52,7 @@ const char *engine_truth_name(enum sf_truth truth);
 struct engine_text {
     char *text; /* NUL-terminated once something was written */
     size_t bytes;
+    size_t size; /* allocated */
 };
 
 /* An sf_write_fn; user is a struct engine_text. */
