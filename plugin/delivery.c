@@ -431,9 +431,9 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
     return true;
 }
 
-bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+/* Whatever is not quick. */
+static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, uint32_t hash) {
     struct mosquitto *client = check->client;
-    uint32_t hash = mosquitto_client_id_hashv(client);
     if (hash == 0 && mosquitto_client(mosquitto_client_id(client)) != client) {
         return true; /* not registered: the broker re-checks the queue of a reconnecting client (decision D8) */
     }
@@ -450,10 +450,7 @@ bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_che
     if (delivery->replay_client != NULL && is_replay(delivery, check)) {
         return decide_retained(delivery, check);
     }
-    if (check->topic[0] == '$') {
-        return decide_any(delivery, check, session);
-    }
-    if (!make_current(delivery, check)) {
+    if (check->topic[0] == '$' || !make_current(delivery, check)) {
         return decide_any(delivery, check, session);
     }
     if ((uint32_t)mosquitto_client_sub_count(client) != session_count(session)) {
@@ -461,12 +458,49 @@ bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_che
         delivery->mismatch = true;
         return decide_any(delivery, check, session);
     }
-    if (session_count(session) == 1 && session->shared.count == 0 && session->n_no_local == 0) {
-        if (session->seen == delivery->number) {
-            start_message(delivery, check);
-        }
-        session->seen = delivery->number;
-        return decide(delivery, check, session->normal.items[0]);
-    }
     return decide_turn(delivery, check, session);
+}
+
+/* The session at the client's address, if its identity is verified: by way of the session that was asked about before,
+ * since the broker goes through the subscribers of a topic in the same order each time. */
+static inline struct session *find_quickly(struct delivery *delivery, const struct mosquitto *client, uint32_t hash) {
+    const uint64_t removals = delivery->sessions->removals;
+    struct session *last = delivery->last_removals == removals ? delivery->last : NULL;
+    struct session *session = NULL;
+    if (last != NULL && last->follower_removals == removals && last->follower != NULL &&
+        last->follower->client == client) {
+        session = last->follower;
+    } else {
+        session = map_get(&delivery->sessions->by_client, client, NULL);
+        if (session == NULL) {
+            return NULL;
+        }
+        if (last != NULL) {
+            last->follower = session;
+            last->follower_removals = removals;
+        }
+    }
+    delivery->last = session;
+    delivery->last_removals = removals;
+    return session->client_hash == hash && hash != 0 ? session : NULL;
+}
+
+/* The common case: a client with one filter, asked about the message that the others before it were asked about. Its
+ * subscription matches the topic, which is found out once for each topic filter and message: so it is what the broker asks
+ * about, whatever else the client may hold that we do not know of. */
+bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    uint32_t hash = mosquitto_client_id_hashv(check->client);
+    struct session *session = find_quickly(delivery, check->client, hash);
+    struct subscription *only = session == NULL ? NULL : session->only;
+    if (only == NULL || !is_current(delivery, check) || session->seen == delivery->number) {
+        return read_slowly(delivery, check, hash);
+    }
+    if (only->node->mark != delivery->number) {
+        if (!topic_node_matches(only->node, delivery->topic_text)) {
+            return read_slowly(delivery, check, hash);
+        }
+        only->node->mark = delivery->number;
+    }
+    session->seen = delivery->number;
+    return decide(delivery, check, only);
 }

@@ -116,6 +116,7 @@ void session_remove(struct sessions *sessions, struct session *session) {
     }
     HASH_DELETE(hh, sessions->by_id, session);
     sessions->n_sessions--;
+    sessions->removals++;
     free(session->normal.items);
     free(session->shared.items);
     free(session);
@@ -216,6 +217,13 @@ static bool reserve(struct subscription_list *list) {
     return true;
 }
 
+/* Find out again whether the session has but one, simple subscription. */
+static void set_only(struct session *session) {
+    bool simple = session_count(session) == 1 && session->n_filters == 1 && session->normal.count == 1 &&
+                  session->n_no_local == 0;
+    session->only = simple ? session->normal.items[0] : NULL;
+}
+
 /* Count or uncount what a subscription is. */
 static void count(struct sessions *sessions, const struct subscription *subscription, bool add) {
     struct session *session = subscription->session;
@@ -294,6 +302,8 @@ struct subscription *session_subscribe(struct sessions *sessions, struct session
     subscription->options = options;
     subscription->identifier = identifier;
     count(sessions, subscription, true);
+    set_only(session);
+    session_forget_removed(session, text); /* what is there is not removed, whatever becomes of the journal */
     return subscription;
 }
 
@@ -311,6 +321,7 @@ void subscription_remove(struct sessions *sessions, struct subscription *subscri
         subscription->group->n_members--;
         release_group(sessions, subscription->group);
     }
+    set_only(session);
     sf_filter_unref(subscription->filter);
     sessions->n_subscriptions--;
     free(subscription);

@@ -63,9 +63,15 @@ struct removed_topic {
 };
 
 struct session {
-    struct mosquitto *client; /* where the session was last; NULL: not known */
-    uint32_t client_hash;     /* mosquitto_client_id_hashv of the identifier; never 0 while client is set */
-    uint32_t n_filters;       /* subscriptions with a filter */
+    /* what the delivery path reads of most sessions, together */
+    struct mosquitto *client;   /* where the session was last; NULL: not known */
+    uint32_t client_hash;       /* mosquitto_client_id_hashv of the identifier */
+    uint32_t n_filters;         /* subscriptions with a filter */
+    struct subscription *only;  /* the one subscription, when it has a filter, is not shared and not no-local; or NULL */
+    struct session *follower;   /* the session that was asked about after this one the last time … */
+    uint64_t follower_removals; /* … while sessions.removals was this: later it may be gone */
+    uint64_t seen;              /* delivery.number of the last message it was asked READ for */
+
     uint32_t n_no_local;      /* subscriptions with the no-local option */
     bool due;                 /* it is in plugin.due */
     bool ended;               /* the broker ended it; kept until the next TICK, since its will may still be sent */
@@ -73,7 +79,6 @@ struct session {
     bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
     bool unexplained;         /* it was asked READ for a topic that no known subscription matches: likewise */
     bool mismatch_logged;     /* it was */
-    uint64_t seen;            /* delivery.number of the last message it was asked READ for */
     uint32_t position;        /* how far in that message's topic filters the READs got */
     struct subscription_list normal;
     struct subscription_list shared;
@@ -94,6 +99,7 @@ struct sessions {
     struct map by_topic;           /* (session, node) -> subscription, those that are not shared */
     struct topic_tree tree;        /* of subscriptions that are not shared */
     struct topic_tree shared_tree; /* of shared subscriptions */
+    uint64_t removals;             /* sessions removed so far */
     size_t n_sessions;
     size_t n_subscriptions;
     size_t n_filters;  /* subscriptions with a filter, of all sessions */

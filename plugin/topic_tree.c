@@ -4,27 +4,14 @@
  * for at every level, are plain pointers. Recursion is as deep as the tree: the broker lets no filter with more than
  * 200 levels in (DESIGN fact F2).
  */
+/* a failed allocation inside uthash leaves the element out; the macro tells us */
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) (element)->hashed = false
+
 #include "topic_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* a failed allocation inside uthash leaves the element out; the macro tells us */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) (element)->hashed = false
-#include <uthash.h>
-
-struct topic_node {
-    struct topic_node *parent;
-    struct topic_node *literals; /* uthash */
-    struct topic_node *plus;
-    struct topic_node *hash;
-    uint32_t users;
-    uint16_t level_bytes;
-    bool hashed;
-    UT_hash_handle hh;
-    char level[]; /* NUL-terminated */
-};
 
 static bool is(const char *level, size_t bytes, char wildcard) {
     return bytes == 1 && level[0] == wildcard;
@@ -209,6 +196,34 @@ void topic_node_write(const struct topic_node *node, char *out) {
         }
         *--end = '/';
     }
+}
+
+/* The levels of `topic` that are left when those of `node` and above have matched: *rest_out, NULL after the last one. */
+static bool match_up(const struct topic_node *node, const char *topic, const char **rest_out) {
+    if (node->parent == NULL) {
+        *rest_out = topic;
+        return true;
+    }
+    const char *rest = NULL;
+    if (!match_up(node->parent, topic, &rest)) {
+        return false;
+    }
+    if (is(node->level, node->level_bytes, '#')) {
+        *rest_out = NULL; /* also for no further level */
+        return true;
+    }
+    if (rest == NULL) {
+        return false;
+    }
+    size_t bytes = strcspn(rest, "/");
+    *rest_out = rest[bytes] == '\0' ? NULL : rest + bytes + 1;
+    return is(node->level, node->level_bytes, '+') ||
+           (bytes == node->level_bytes && memcmp(rest, node->level, bytes) == 0);
+}
+
+bool topic_node_matches(const struct topic_node *node, const char *topic) {
+    const char *rest = NULL;
+    return match_up(node, topic, &rest) && rest == NULL;
 }
 
 bool topic_matches(const char *filter, const char *topic) {

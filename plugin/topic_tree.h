@@ -14,7 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct topic_node;
+#include <uthash.h>
+
+struct topic_node {
+    uint64_t mark; /* the tree's user's: 0 in a new node */
+    struct topic_node *parent;
+    struct topic_node *literals; /* uthash */
+    struct topic_node *plus;
+    struct topic_node *hash;
+    uint32_t users;
+    uint16_t level_bytes;
+    bool hashed;
+    UT_hash_handle hh;
+    char level[]; /* NUL-terminated */
+};
 
 struct topic_tree {
     struct topic_node *root; /* children are first levels; NULL in an empty tree */
@@ -42,6 +55,9 @@ size_t topic_node_bytes(const struct topic_node *node);
 
 /* Write the topic filter of `node` and a NUL to `out`, which has room for topic_node_bytes + 1. */
 void topic_node_write(const struct topic_node *node, char *out);
+
+/* Whether the topic filter of `node` matches `topic` (NUL-terminated), which does not start with '$'. */
+bool topic_node_matches(const struct topic_node *node, const char *topic);
 
 /* Whether one topic filter matches one topic (both NUL-terminated) as the broker's tree does. */
 bool topic_matches(const char *filter, const char *topic);
