@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See scenario.h.
+ */
+#include "scenario.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NO_MATCHING_SUBSCRIBERS = 0x10, MAX_ARRIVED = 1 << 16 };
+
+static char arrived_text[MAX_ARRIVED];
+
+struct client *keep(struct broker *broker, const char *id) {
+    return client_connect(broker,
+                          &(struct client_options){.id = id, .keep = true, .expiry_s = 3600});
+}
+
+void subscribe(struct client *client, const char *topic, int qos) {
+    int code = client_subscribe(client, topic, qos);
+    REQUIRE(code == qos, "%s: subscribe %s: 0x%02x", client_id(client), topic, (unsigned)code);
+}
+
+void subscribe_refused(struct broker *broker, struct client *client, const char *topic,
+                       const char *reason) {
+    size_t before = broker_log_count(broker, reason);
+    int code = client_subscribe(client, topic, 1);
+    CHECK(code == 0x87, "%s: subscribe %s: 0x%02x", client_id(client), topic, (unsigned)code);
+    CHECK(broker_log_count(broker, reason) > before, "not logged: %s", reason);
+}
+
+void publish(struct client *writer, const char *topic, const char *payload, int qos,
+             const char *x) {
+    int code = client_publish(writer, &(struct publish){.topic = topic,
+                                                        .payload = payload,
+                                                        .qos = qos,
+                                                        .user = x == NULL ? NULL : USER("x", x)});
+    REQUIRE(code == 0 || code == NO_MATCHING_SUBSCRIBERS, "%s: publish on %s: 0x%02x",
+            client_id(writer), topic, (unsigned)code);
+}
+
+const char *arrived(struct client *reader, struct client *writer) {
+    size_t n = client_fence(reader, writer);
+    size_t used = 0;
+    arrived_text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        int bytes = snprintf(arrived_text + used, MAX_ARRIVED - used, "%s%s", i == 0 ? "" : " ",
+                             client_message(reader, i)->payload);
+        REQUIRE(bytes >= 0 && (size_t)bytes < MAX_ARRIVED - used, "too much has arrived");
+        used += (size_t)bytes;
+    }
+    client_clear(reader);
+    return arrived_text;
+}
+
+const char *arrived_last(void) {
+    return arrived_text;
+}
+
+const char *read_file(struct broker *broker, const char *name) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", broker_dir(broker), name);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    REQUIRE(out != NULL, "out of memory");
+    FILE *in = fopen(path, "re");
+    REQUIRE(in != NULL || errno == ENOENT, "%s: %s", path, strerror(errno));
+    for (int c; in != NULL && (c = fgetc(in)) != EOF;) {
+        fputc(c, out);
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    REQUIRE(fclose(out) == 0, "out of memory");
+    test_defer(free, text);
+    return text;
+}
+
+size_t count_lines(struct broker *broker, const char *name, const char *text) {
+    size_t n = 0;
+    for (const char *line = read_file(broker, name); *line != '\0';) {
+        size_t bytes = strcspn(line, "\n");
+        const char *found = strstr(line, text);
+        n += found != NULL && found < line + bytes;
+        line += bytes + (line[bytes] == '\n');
+    }
+    return n;
+}
+
+void freeze(struct broker *broker) {
+    pid_t pid = (pid_t)broker_pid(broker);
+    int status = 0;
+    kill(pid, SIGSTOP);
+    REQUIRE(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status), "it does not stop");
+}
+
+void unfreeze(struct broker *broker) {
+    kill((pid_t)broker_pid(broker), SIGCONT);
+}
+
+size_t talk(struct broker *broker, const void *bytes, size_t n, unsigned char *answer,
+            size_t room) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)broker_port(broker, 1))};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bool sent = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+                send(fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n;
+    size_t got = 0;
+    for (ssize_t now; sent && (now = recv(fd, answer + got, room - got, 0)) > 0;) {
+        got += (size_t)now;
+    }
+    close(fd);
+    REQUIRE(sent, "talk: %s", strerror(errno));
+    return got;
+}
+
+void raw_subscribe_granted(struct raw *raw, const char *topic, unsigned options) {
+    raw_subscribe(raw, 1, topic, strlen(topic), options);
+    const struct raw_packet *suback = raw_expect(raw, RAW_SUBACK);
+    REQUIRE(suback->code == (int)(options & 3), "subscribe %s: 0x%02x", topic,
+            (unsigned)suback->code);
+}
