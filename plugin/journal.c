@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * journal: see the header. Reading is in journal_load.c. One record is one line, built by jansson in memory and written
- * with one write(2) to a file opened for appending, so a crash tears at most the last line.
+ * journal: see the header. Reading is in journal_load.c. One record is one line (all records of one change too), built by jansson in memory and
+ * written with one write(2) to a file opened for appending, so a crash tears at most the last line.
  */
 #include "journal.h"
 
@@ -16,9 +16,57 @@
 enum {
     RETRY_S = 1,
     FILE_MODE = 0600,      /* it names clients and topics */
-    MIN_DEAD_LINES = 1000, /* a small file is not worth writing anew */
+    MIN_DEAD_RECORDS = 1000, /* a small file is not worth writing anew */
     MAX_REMOVED = 4096,    /* of one session: a client must not grow memory by removing */
 };
+
+/* ---- records ---- */
+
+/* Add `record` (taken; NULL: out of memory) to a list. */
+static bool add(json_t *records, json_t *record) {
+    return json_array_append_new(records, record) == 0;
+}
+
+static json_t *subscription_record(const char *client, const char *topic, const char *filter_text, uint8_t options,
+                                   uint32_t identifier) {
+    return json_pack("{ss, ss, ss*, si, sI}", KEY_CLIENT, client, KEY_TOPIC, topic, KEY_FILTER, filter_text, KEY_OPTIONS,
+                     (int)options, KEY_IDENTIFIER, (json_int_t)identifier);
+}
+
+static json_t *removed_record(const char *client, const char *topic) {
+    return json_pack("{ss, ss, sb}", KEY_CLIENT, client, KEY_TOPIC, topic, KEY_REMOVED, 1);
+}
+
+static json_t *held_record(const struct subscription *subscription) {
+    char *topic = malloc(subscription_text_bytes(subscription) + 1);
+    if (topic == NULL) {
+        return NULL;
+    }
+    subscription_write_text(subscription, topic);
+    json_t *record = subscription_record(
+        subscription->session->id, topic, subscription->filter == NULL ? NULL : sf_filter_text(subscription->filter, NULL),
+        subscription->options, subscription->identifier);
+    free(topic);
+    return record;
+}
+
+/* Add all that the journal has to say of a session. */
+static bool add_session(json_t *records, const struct session *session) {
+    const struct subscription_list *lists[] = {&session->normal, &session->shared};
+    for (size_t i = 0; i < 2; i++) {
+        for (uint32_t k = 0; k < lists[i]->count; k++) {
+            if (!add(records, held_record(lists[i]->items[k]))) {
+                return false;
+            }
+        }
+    }
+    for (const struct removed_topic *removed = session->removed; removed != NULL; removed = removed->hh.next) {
+        if (!add(records, removed_record(session->id, removed->text))) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* ---- text being built ---- */
 
@@ -44,56 +92,9 @@ static int append(const char *data, size_t bytes, void *user) {
     return 0;
 }
 
-/* Append `record` (taken) as a line. false: out of memory. */
-static bool append_line(struct text *text, json_t *record) {
-    bool done = record != NULL && json_dump_callback(record, append, text, JSON_COMPACT) == 0 &&
-                append("\n", 1, text) == 0;
-    json_decref(record);
-    return done;
-}
-
-static bool append_subscription(struct text *text, const char *client, const char *topic, const char *filter_text,
-                                uint8_t options, uint32_t identifier) {
-    json_t *record = json_pack("{ss, ss, ss*, si, sI}", KEY_CLIENT, client, KEY_TOPIC, topic, KEY_FILTER, filter_text,
-                               KEY_OPTIONS, (int)options, KEY_IDENTIFIER, (json_int_t)identifier);
-    return append_line(text, record);
-}
-
-static bool append_removed(struct text *text, const char *client, const char *topic) {
-    return append_line(text, json_pack("{ss, ss, sb}", KEY_CLIENT, client, KEY_TOPIC, topic, KEY_REMOVED, 1));
-}
-
-static bool append_held(struct text *text, const struct subscription *subscription) {
-    char *topic = malloc(subscription_text_bytes(subscription) + 1);
-    if (topic == NULL) {
-        return false;
-    }
-    subscription_write_text(subscription, topic);
-    bool done = append_subscription(text, subscription->session->id, topic,
-                                    subscription->filter == NULL ? NULL : sf_filter_text(subscription->filter, NULL),
-                                    subscription->options, subscription->identifier);
-    free(topic);
-    return done;
-}
-
-/* Append all that the journal has to say of a session. Counts lines. */
-static bool append_session(struct text *text, const struct session *session, size_t *n_lines) {
-    const struct subscription_list *lists[] = {&session->normal, &session->shared};
-    for (size_t i = 0; i < 2; i++) {
-        for (uint32_t k = 0; k < lists[i]->count; k++) {
-            if (!append_held(text, lists[i]->items[k])) {
-                return false;
-            }
-        }
-        *n_lines += lists[i]->count;
-    }
-    for (const struct removed_topic *removed = session->removed; removed != NULL; removed = removed->hh.next) {
-        if (!append_removed(text, session->id, removed->text)) {
-            return false;
-        }
-        ++*n_lines;
-    }
-    return true;
+/* false: out of memory. */
+static bool append_line(struct text *text, const json_t *value) {
+    return json_dump_callback(value, append, text, JSON_COMPACT) == 0 && append("\n", 1, text) == 0;
 }
 
 /* ---- appending ---- */
@@ -106,20 +107,24 @@ void journal_set_unwell(struct journal *journal, int error) {
     }
 }
 
-/* Write `text` (its memory is freed) and count its lines. */
-static bool write_text(struct journal *journal, struct text *text, bool built, size_t n_lines) {
+/* Write the records (taken) of one change as one line: alone or as a list, so that a crash cannot tear them apart.
+ * `complete`: false when memory ran out while they were made. */
+static bool write_change(struct journal *journal, json_t *records, bool complete) {
+    size_t n = json_array_size(records);
+    struct text line = {0};
     bool done = false;
-    if (!built) {
+    if (!complete || !append_line(&line, n == 1 ? json_array_get(records, 0) : records)) {
         journal_set_unwell(journal, ENOMEM);
     } else if (!journal->unwell) { /* after a failure a part of a line may stand at the end: nothing may follow it */
-        ssize_t written = write(journal->fd, text->bytes, text->used);
-        done = written >= 0 && (size_t)written == text->used;
+        ssize_t written = write(journal->fd, line.bytes, line.used);
+        done = written >= 0 && (size_t)written == line.used;
         if (!done) {
             journal_set_unwell(journal, written < 0 ? errno : ENOSPC);
         }
-        journal->n_lines += done ? n_lines : 0;
+        journal->n_records += done ? n : 0;
     }
-    free(text->bytes);
+    json_decref(records);
+    free(line.bytes);
     return done;
 }
 
@@ -128,55 +133,72 @@ bool journal_subscribe(struct journal *journal, struct session *session,
     if (journal->path == NULL || (subscription->filter_text == NULL && !session->stored)) {
         return true;
     }
-    struct text lines = {0};
-    size_t n_lines = 1;
-    bool built = session->stored || append_session(&lines, session, &n_lines);
-    if (built && subscription->replaced != NULL) {
-        built = append_removed(&lines, session->id, subscription->replaced) &&
-                session_note_removed(session, subscription->replaced, MAX_REMOVED);
-        n_lines++;
+    json_t *records = json_array();
+    bool complete = records != NULL && (session->stored || add_session(records, session));
+    if (complete && subscription->replaced != NULL) {
+        complete = add(records, removed_record(session->id, subscription->replaced));
     }
-    built = built && append_subscription(&lines, session->id, subscription->text, subscription->filter_text,
-                                         subscription->options, subscription->identifier);
-    if (!write_text(journal, &lines, built, n_lines)) {
+    complete = complete && add(records, subscription_record(session->id, subscription->text, subscription->filter_text,
+                                                            subscription->options, subscription->identifier));
+    if (!write_change(journal, records, complete)) {
         return false;
     }
     session->stored = true;
-    session_forget_removed(session, subscription->text);
     return true;
+}
+
+void journal_note_removed(struct journal *journal, struct session *session, const char *text) {
+    if (session->stored && !session_note_removed(session, text, MAX_REMOVED)) {
+        journal_set_unwell(journal, ENOMEM);
+    }
 }
 
 void journal_unsubscribe(struct journal *journal, struct session *session, const char *text) {
     if (journal->path == NULL || !session->stored) {
         return;
     }
-    struct text lines = {0};
-    bool built = append_removed(&lines, session->id, text);
-    (void)write_text(journal, &lines, built, 1); /* unwell: the removal is in memory, and so in the next whole file */
-    if (!session_note_removed(session, text, MAX_REMOVED)) {
-        journal_set_unwell(journal, ENOMEM);
-    }
+    json_t *records = json_array();
+    /* when it fails: the removal is in memory, and so in the next whole file */
+    (void)write_change(journal, records, add(records, removed_record(session->id, text)));
+    journal_note_removed(journal, session, text);
 }
 
 void journal_end(struct journal *journal, struct session *session) {
     if (journal->path == NULL || !session->stored) {
         return;
     }
-    struct text lines = {0};
-    bool built = append_line(&lines, json_pack("{ss, sb}", KEY_CLIENT, session->id, KEY_ENDED, 1));
-    (void)write_text(journal, &lines, built, 1);
+    json_t *records = json_array();
+    (void)write_change(journal, records, add(records, json_pack("{ss, sb}", KEY_CLIENT, session->id, KEY_ENDED, 1)));
     session->stored = false;
 }
 
 /* ---- writing the whole file ---- */
 
+static bool append_session(struct text *text, const struct session *session, size_t *n_records) {
+    json_t *records = json_array();
+    bool done = records != NULL && add_session(records, session);
+    for (size_t i = 0; done && i < json_array_size(records); i++) {
+        done = append_line(text, json_array_get(records, i));
+    }
+    *n_records += json_array_size(records);
+    json_decref(records);
+    return done;
+}
+
+static bool append_first_line(struct text *text) {
+    json_t *record = json_pack("{ss, si}", KEY_JOURNAL, JOURNAL_NAME, KEY_VERSION, JOURNAL_VERSION);
+    bool done = record != NULL && append_line(text, record);
+    json_decref(record);
+    return done;
+}
+
 bool journal_write_all(struct journal *journal, const struct sessions *sessions) {
     struct text text = {0};
-    size_t n_lines = 1;
-    bool built = append_line(&text, json_pack("{ss, si}", KEY_JOURNAL, JOURNAL_NAME, KEY_VERSION, JOURNAL_VERSION));
+    size_t n_records = 0;
+    bool built = append_first_line(&text);
     for (const struct session *session = sessions->by_id; built && session != NULL; session = session->hh.next) {
         if (session->stored) {
-            built = append_session(&text, session, &n_lines);
+            built = append_session(&text, session, &n_records);
         }
     }
     int fd = -1;
@@ -193,20 +215,20 @@ bool journal_write_all(struct journal *journal, const struct sessions *sessions)
         close(journal->fd);
     }
     journal->fd = fd;
-    journal->n_lines = n_lines;
+    journal->n_records = n_records;
     journal->unwell = false;
     return true;
 }
 
-/* Lines that a file written now would have. */
-static size_t live_lines(const struct sessions *sessions) {
-    size_t lines = 1;
+/* Records that a file written now would have. */
+static size_t live_records(const struct sessions *sessions) {
+    size_t n = 0;
     for (const struct session *session = sessions->by_id; session != NULL; session = session->hh.next) {
         if (session->stored) {
-            lines += session_count(session) + HASH_COUNT(session->removed);
+            n += session_count(session) + HASH_COUNT(session->removed);
         }
     }
-    return lines;
+    return n;
 }
 
 enum journal_news journal_tick(struct journal *journal, const struct sessions *sessions, time_t now_s) {
@@ -220,12 +242,12 @@ enum journal_news journal_tick(struct journal *journal, const struct sessions *s
         journal->retry_at_s = now_s + RETRY_S;
         return journal_write_all(journal, sessions) ? JOURNAL_MENDED : JOURNAL_FAILED;
     }
-    if (journal->n_lines < journal->check_at_lines) {
+    if (journal->n_records < journal->check_at_records) {
         return JOURNAL_NO_NEWS;
     }
-    size_t live = live_lines(sessions);
-    journal->check_at_lines = 2 * live + MIN_DEAD_LINES;
-    if (journal->n_lines < journal->check_at_lines) {
+    size_t live = live_records(sessions);
+    journal->check_at_records = 2 * live + MIN_DEAD_RECORDS;
+    if (journal->n_records < journal->check_at_records) {
         return JOURNAL_NO_NEWS;
     }
     return journal_write_all(journal, sessions) ? JOURNAL_NO_NEWS : JOURNAL_FAILED;

@@ -12,6 +12,7 @@
  *     {"client":"c1","topic":"a/b","options":0,"identifier":0}        plain: no filter
  *     {"client":"c1","topic":"a/b","removed":true}
  *     {"client":"c1","ended":true}
+ *     [{...},{...}]                                                    several that are one change
  *
  * Only sessions that have, or once had, a filter are in it, with all of their subscriptions. A removed one is remembered
  * while the session lives, since the broker may bring it back. A write that fails leaves the journal *unwell*: what is
@@ -34,8 +35,8 @@ struct journal {
     int fd;
     bool unwell;
     int error;             /* errno of the failure that made it unwell */
-    size_t n_lines;        /* in the file, the first one included */
-    size_t check_at_lines; /* so many lines make it worth counting the living ones */
+    size_t n_records;        /* in the file */
+    size_t check_at_records; /* so many make it worth counting the living ones */
     time_t retry_at_s;
 };
 
@@ -68,7 +69,10 @@ bool journal_subscribe(struct journal *journal, struct session *session,
 /* A subscription is about to be removed. If it cannot be written, the journal is unwell, and it will be. */
 void journal_unsubscribe(struct journal *journal, struct session *session, const char *text);
 
-/* A session is about to be removed. As above. */
+/* A subscription that journal_subscribe was told is replaced is about to be removed: remember that. */
+void journal_note_removed(struct journal *journal, struct session *session, const char *text);
+
+/* A session is about to be removed. As journal_unsubscribe. */
 void journal_end(struct journal *journal, struct session *session);
 
 /* What memory holds is no longer what was written: write the whole file at the next journal_tick. */

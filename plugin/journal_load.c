@@ -92,6 +92,18 @@ static bool load_record(struct load *load, json_t *record) {
                    : load_subscription(load, session, topic, filter_text, options, identifier);
 }
 
+/* One record, or a list of those of one change. */
+static bool load_change(struct load *load, json_t *change) {
+    if (!json_is_array(change)) {
+        return load_record(load, change);
+    }
+    bool done = true;
+    for (size_t i = 0; done && i < json_array_size(change); i++) {
+        done = load_record(load, json_array_get(change, i));
+    }
+    return done;
+}
+
 static bool load_first_line(struct load *load, json_t *record) {
     const char *name = NULL;
     int version = 0;
@@ -111,7 +123,7 @@ static bool load_line(struct load *load, const char *text, size_t bytes) {
     if (record == NULL) {
         return fail(load, "the line is damaged (%s)", error.text);
     }
-    bool done = load->line == 1 ? load_first_line(load, record) : load_record(load, record);
+    bool done = load->line == 1 ? load_first_line(load, record) : load_change(load, record);
     json_decref(record);
     return done;
 }
@@ -122,16 +134,16 @@ static bool load_lines(struct load *load, FILE *file, bool *torn_out) {
     size_t capacity = 0;
     bool good = true;
     ssize_t bytes;
-    while (good && (bytes = getline(&text, &capacity, file)) > 0) {
+    errno = 0;
+    while (good && !*torn_out && (bytes = getline(&text, &capacity, file)) > 0) {
         load->line++;
-        if (text[bytes - 1] != '\n') {
-            *torn_out = true;
-            break;
-        }
-        good = load_line(load, text, (size_t)bytes - 1);
+        *torn_out = load->line > 1 && text[bytes - 1] != '\n'; /* the first one was complete before the file was here */
+        good = *torn_out || load_line(load, text, (size_t)bytes);
     }
-    if (good && ferror(file)) {
+    if (good && !feof(file)) {
         good = fail(load, "it cannot be read: %s", strerror(errno));
+    } else if (good && load->line == 0) {
+        good = fail(load, "the file is empty");
     }
     free(text);
     return good;

@@ -230,6 +230,7 @@ static char *broker_text(char *text, const struct sf_filter *filter) {
 /* A share group's member that subscribes with another filter, or none, leaves the group it was in. */
 static void leave_group(struct plugin *plugin, struct subscription *old) {
     mosquitto_subscription_delete(old->session->id, old->group->text);
+    journal_note_removed(&plugin->journal, old->session, old->group->text);
     subscription_remove(&plugin->sessions, old);
 }
 
