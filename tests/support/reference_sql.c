@@ -41,7 +41,8 @@ _Noreturn static void stop_unexpected(struct ref_parser *parser, bool operand) {
         (parser->token.type == REF_TOKEN_END || is_token(parser, REF_TOKEN_SYMBOL, ")"))) {
         ref_stop(parser, REF_CODE(SF_E_EMPTY));
     }
-    ref_stop(parser, REF_CODE(SF_E_SYNTAX) | (operand ? REF_CODE(SF_E_EMPTY) : 0));
+    ref_stop(parser,
+             REF_CODE(SF_E_SYNTAX) | (operand ? REF_CODE(SF_E_EMPTY) : 0) | parser->token.faults);
 }
 
 static void close_parenthesis(struct ref_parser *parser) {
@@ -91,27 +92,6 @@ static struct ref_node *binary(struct ref_parser *parser, enum ref_op op, enum r
     return node;
 }
 
-static struct ref_node *parse_attribute(struct ref_parser *parser) {
-    static const struct {
-        const char *text;
-        enum ref_op op;
-        enum ref_kind kind;
-    } rows[] = {
-        {"$topic", REF_OP_TOPIC, REF_NAME},
-        {"$content_type", REF_OP_CONTENT_TYPE, REF_NAME},
-        {"$response_topic", REF_OP_RESPONSE_TOPIC, REF_NAME},
-        {"$qos", REF_OP_QOS, REF_NUMBER},
-        {"$payload_bytes", REF_OP_PAYLOAD_BYTES, REF_NUMBER},
-        {"$retain", REF_OP_RETAIN, REF_CONDITION},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (take(parser, REF_TOKEN_ATTRIBUTE, rows[i].text)) {
-            return ref_node(parser->filter, rows[i].op, rows[i].kind);
-        }
-    }
-    ref_stop(parser, REF_CODE(SF_E_NAME));
-}
-
 static struct ref_node *parse_constant_keyword(struct ref_parser *parser) {
     if (take_keyword(parser, "TRUE")) {
         return ref_node(parser->filter, REF_OP_TRUE, REF_CONDITION);
@@ -144,7 +124,9 @@ static struct ref_node *parse_primary(struct ref_parser *parser) {
         node->text = token.text;
         break;
     case REF_TOKEN_ATTRIBUTE:
-        return parse_attribute(parser);
+        node = ref_node(parser->filter, REF_OP_PROPERTY, REF_NAME);
+        ref_attribute(token.text, node); /* if there is none, the token has a fault */
+        break;
     case REF_TOKEN_KEYWORD:
         return parse_constant_keyword(parser);
     case REF_TOKEN_SYMBOL:

@@ -96,7 +96,8 @@ static void read_quoted(struct ref_parser *parser, struct ref_token *token, char
     size_t index = token->start + 1;
     for (;; index++) {
         if (index >= parser->bytes) {
-            ref_stop(parser, REF_CODE(SF_E_UNCLOSED));
+            token->faults |= REF_CODE(SF_E_UNCLOSED);
+            break;
         }
         if (parser->text[index] == quote) {
             if (at(parser, index + 1) != quote) {
@@ -110,7 +111,7 @@ static void read_quoted(struct ref_parser *parser, struct ref_token *token, char
     token->end = index + 1;
     token->type = quote == '"' ? REF_TOKEN_NAME : REF_TOKEN_STRING;
     if (quote == '"' && n == 0) {
-        ref_stop(parser, REF_CODE(SF_E_NAME));
+        token->faults |= REF_CODE(SF_E_NAME);
     }
 }
 
@@ -151,16 +152,16 @@ static void read_number(struct ref_parser *parser, struct ref_token *token) {
     token->number = ref_number_parse(parser->text + token->start, index - token->start);
     if (is_integer && !token->number.is_integer) {
         token->smallest = is_smallest(parser, token->start, index);
-        ref_note(parser, token->smallest, SF_E_NUMBER);
+        token->faults |= token->smallest ? 0 : REF_CODE(SF_E_NUMBER);
     }
-    ref_note(parser, token->number.known, SF_E_NUMBER);
+    token->faults |= token->number.known ? 0 : REF_CODE(SF_E_NUMBER);
     if (is_integer && (at(parser, index) == 'L' || at(parser, index) == 'l')) {
         index++;
     }
     char next = at(parser, index);
     if (is_letter(next) || is_digit(next) || next == '_' || next == '.' || next == '$' ||
         is_non_ascii(next)) {
-        ref_stop(parser, REF_CODE(SF_E_NUMBER));
+        token->faults |= REF_CODE(SF_E_NUMBER);
     }
     token->end = index;
 }
@@ -187,6 +188,31 @@ static bool is_keyword(struct ref_parser *parser, struct ref_token *token) {
     return false;
 }
 
+bool ref_attribute(struct ref_text text, struct ref_node *node_out) {
+    static const struct {
+        const char *text;
+        enum ref_op op;
+        enum ref_kind kind;
+    } rows[] = {
+        {"$topic", REF_OP_TOPIC, REF_NAME},
+        {"$content_type", REF_OP_CONTENT_TYPE, REF_NAME},
+        {"$response_topic", REF_OP_RESPONSE_TOPIC, REF_NAME},
+        {"$qos", REF_OP_QOS, REF_NUMBER},
+        {"$payload_bytes", REF_OP_PAYLOAD_BYTES, REF_NUMBER},
+        {"$retain", REF_OP_RETAIN, REF_CONDITION},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (ref_equal(text, (struct ref_text){rows[i].text, strlen(rows[i].text)})) {
+            if (node_out != NULL) {
+                node_out->op = rows[i].op;
+                node_out->kind = rows[i].kind;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 /* An unquoted name, a keyword, or after a $ an attribute. */
 static void read_word(struct ref_parser *parser, struct ref_token *token) {
     bool is_attribute = at(parser, token->start) == '$';
@@ -196,7 +222,7 @@ static void read_word(struct ref_parser *parser, struct ref_token *token) {
         if (is_non_ascii(c)) {
             size_t bytes = ref_character(parser->text + index, parser->bytes - index);
             if (needs_quotes(code_point(parser->text + index, bytes))) {
-                ref_stop(parser, REF_CODE(SF_E_NAME));
+                token->faults |= REF_CODE(SF_E_NAME);
             }
             index += bytes;
         } else if (is_letter(c) || c == '_' ||
@@ -210,13 +236,14 @@ static void read_word(struct ref_parser *parser, struct ref_token *token) {
     token->text = (struct ref_text){parser->text + token->start, index - token->start};
     if (is_attribute) {
         token->type = REF_TOKEN_ATTRIBUTE;
+        token->faults |= ref_attribute(token->text, NULL) ? 0 : REF_CODE(SF_E_NAME);
         return;
     }
     token->type = is_keyword(parser, token) ? REF_TOKEN_KEYWORD : REF_TOKEN_NAME;
     char behind = at(parser, index + 1);
     if (token->type == REF_TOKEN_NAME && at(parser, index) == '-' &&
         (is_letter(behind) || is_digit(behind) || behind == '_' || is_non_ascii(behind))) {
-        ref_stop(parser, REF_CODE(SF_E_NAME));
+        token->faults |= REF_CODE(SF_E_NAME);
     }
 }
 
@@ -235,6 +262,9 @@ static void read_symbol(struct ref_parser *parser, struct ref_token *token) {
 }
 
 void ref_advance(struct ref_parser *parser) {
+    if (parser->token.faults != 0) {
+        ref_stop(parser, parser->token.faults);
+    }
     struct ref_token token = {.start = skip_space(parser, parser->token.end)};
     token.end = token.start;
     char c = at(parser, token.start);

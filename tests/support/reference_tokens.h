@@ -24,6 +24,7 @@ struct ref_token {
     size_t end;
     struct ref_text text;
     struct ref_number number;
+    ref_codes faults; /* what is wrong with it; it is reported when it is consumed */
     bool smallest; /* 9223372036854775808, which only the '-' directly before it makes a number */
 };
 
@@ -39,6 +40,9 @@ struct ref_parser {
 
 /* Make the next token of the text parser->token. */
 void ref_advance(struct ref_parser *parser);
+
+/* Whether there is an attribute of this name ($ included), and what its node is. */
+bool ref_attribute(struct ref_text text, struct ref_node *node_out);
 
 /* A fault of the text: jump to parser->stop with it. */
 _Noreturn void ref_stop(struct ref_parser *parser, ref_codes codes);
