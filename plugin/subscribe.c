@@ -316,8 +316,9 @@ int unsubscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *che
     size_t base_bytes = 0;
     if (base != NULL && sf_topic_decode(base, strlen(base), &base_bytes, NULL) == SF_OK) {
         base[base_bytes] = '\0';
-        if (plugin->settings.live.enabled || find_replaced(plugin, session, base) != NULL) {
-            memcpy(buffer, base, base_bytes + 1);
+        const struct subscription *found = find_replaced(plugin, session, base);
+        if (plugin->settings.live.enabled || (found != NULL && found->filter != NULL)) {
+            memcpy(buffer, base, base_bytes + 1); /* switched off, '?' is literal but for filters made before */
         }
     }
     free(base);
