@@ -45,6 +45,11 @@ static void check_filtered(struct client *reader, struct client *writer, const c
     client_clear(reader);
 }
 
+/* A command for plugins/kick.c or plugins/publish.c. */
+static void tell(struct client *writer, const char *topic, const char *payload) {
+    client_publish(writer, &(struct publish){.topic = topic, .payload = payload, .qos = 1});
+}
+
 /* ---- access control ---- */
 
 /* Dynamic security with one role for everybody, which holds these rules. */
@@ -135,6 +140,24 @@ static void test_a_denied_filter_leaves_nothing_behind(void) {
     CHECK(arrived(reader, writer) == 2, "plain ones get everything");
     check_filtered(reader, writer, "open", "as before");
     CHECK(client_unsubscribe(reader, "secret?room=b") == 0x11, "it was never there");
+}
+
+/* The same where the topic was allowed before: the old filter stays. */
+static void test_a_denied_replacement_leaves_the_old_filter(void) {
+    struct broker *broker = broker_start(OURS OTHER("kick"));
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = client_open(broker, "reader");
+    REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
+    tell(writer, "deny", "t");
+    static const char *const again[] = {"t?room=b", "t", "t?sql:TRUE"};
+    for (size_t i = 0; i < N_ROWS(again); i++) {
+        CHECK(client_subscribe(reader, again[i], 1) == REFUSED, "%s", again[i]);
+        check_filtered(reader, writer, "t", again[i]);
+    }
+    tell(writer, "deny", "");
+    CHECK(client_subscribe(reader, "t", 1) == 1, "allowed again");
+    publish(writer, "t", "b");
+    CHECK(arrived(reader, writer) == 1, "plain");
 }
 
 static void test_acl_file_decides_at_delivery(void) {
@@ -231,10 +254,6 @@ static void test_a_kick_by_dynamic_security_changes_no_filter(void) {
     }
 }
 
-static void tell(struct client *writer, const char *topic, const char *payload) {
-    client_publish(writer, &(struct publish){.topic = topic, .payload = payload, .qos = 1});
-}
-
 /* What remains of overlapping subscriptions is filtered as before, for a client that is offline when it is kicked (no
  * event says so) and for one that is not. */
 static void test_a_kick_that_removes_one_of_several(void) {
@@ -292,6 +311,17 @@ static void test_a_kick_in_the_middle_of_a_subscribe(void) {
     check_filtered(reader, writer, "t", "the entry under way");
     client_reconnect(victim);
     check_filtered(victim, writer, "v", "the victim");
+
+    /* The client itself: the broker goes on with the entry, and the session is kept. */
+    tell(writer, "kick-at-subscribe", "victim");
+    CHECK(client_subscribe(victim, "x?room=a", 1) == CLIENT_CLOSED, "kicked");
+    publish(writer, "x", "a");
+    publish(writer, "x", "b");
+    client_reconnect(victim);
+    size_t n = client_fence(victim, writer);
+    CHECK(n <= 1 && client_count_payload(victim, "a") == n, "%zu queued", n);
+    client_clear(victim);
+    check_filtered(victim, writer, "v", "the victim once more");
 }
 
 static void test_a_kick_in_the_middle_of_a_delivery(void) {
@@ -459,204 +489,6 @@ static void test_messages_published_by_a_plugin(void) {
     CHECK(n == 1, "with the retain flag: %zu", n);
 }
 
-/* ---- the order of loading ---- */
-
-/* Copy our module to <dir of the broker>/copy.so. */
-static void copy_module(struct broker *broker) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/copy.so", broker_dir(broker));
-    FILE *from = fopen(TEST_PLUGIN, "rb"), *to = fopen(path, "wb");
-    REQUIRE(from != NULL && to != NULL, "copy %s", path);
-    char buffer[65536];
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, from)) > 0;) {
-        REQUIRE(fwrite(buffer, 1, n, to) == n, "copy %s", path);
-    }
-    fclose(from);
-    REQUIRE(fclose(to) == 0, "copy %s", path);
-}
-
-static void test_a_wrong_order_stops_the_start(void) {
-    static const struct {
-        const char *config;
-        const char *logged; /* names what is to be moved */
-    } rows[] = {
-        {DYNSEC OURS, "mosquitto_dynamic_security.so is loaded before it"},
-        {OTHER("grant") OURS, "test_grant.so is loaded before it"},
-        {OTHER("old") OURS, "test_old.so is loaded before it"},
-        {OTHER("properties") "plugin " TEST_PLUGIN "\n", "test_properties.so is loaded before it"},
-        {"plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n" OURS,
-         "mosquitto_persist_sqlite.so is loaded before it"},
-        {"per_listener_settings true\n" LISTENER("1") OTHER("grant") OURS,
-         "test_grant.so is loaded before it"},
-        {"plugin_load other " TEST_PLUGINS_DIR "/test_grant.so\nplugin_load ours " TEST_PLUGIN
-         "\n" LISTENER("1") "plugin_use ours\nplugin_use other\n",
-         "test_grant.so is loaded before it"},
-        {OURS OURS, "it is loaded twice"},
-        {OURS "plugin " TEST_PLUGIN "\n", "it is loaded twice"},
-        {OURS "plugin @DIR@/copy.so\n", "mosquitto_subscription_filter.so is loaded before it"},
-        {"plugin @DIR@/copy.so\n" OURS, "copy.so is loaded before it"},
-        {"per_listener_settings true\n" LISTENER("1") "plugin " TEST_PLUGIN
-                                                      "\n" LISTENER("2") "plugin " TEST_PLUGIN "\n",
-         "it is loaded twice"},
-    };
-    for (size_t i = 0; i < N_ROWS(rows); i++) {
-        struct broker *broker = broker_new("%s", rows[i].config);
-        write_dynsec(broker, "");
-        copy_module(broker);
-        broker_expect_failure(broker);
-        CHECK(!broker_try_run(broker), "row %zu: it started", i);
-        CHECK(broker_log_count(broker, "subscription-filter: not loaded: ") == 1, "row %zu", i);
-        CHECK(broker_log_count(broker, rows[i].logged) == 1, "row %zu: %s", i, rows[i].logged);
-        CHECK(broker_status(broker) < 128, "row %zu: status %d", i, broker_status(broker));
-    }
-}
-
-static void test_the_right_order_starts(void) {
-    static const char *const configs[] = {
-        OURS DYNSEC,
-        OURS OTHER("grant") OTHER("old"),
-        "plugin " TEST_PLUGIN "\n" OTHER("old"),
-        "auth_plugin " TEST_PLUGIN "\n",
-        OURS "plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n",
-    };
-    for (size_t i = 0; i < N_ROWS(configs); i++) {
-        struct broker *broker = broker_new("%s", configs[i]);
-        write_dynsec(broker, "");
-        CHECK(broker_try_run(broker), "row %zu", i);
-        struct client *client = client_open(broker, "c");
-        CHECK(client_subscribe(client, "t?room=a", 1) == 1, "row %zu", i);
-        check_filtered(client, client, "t", configs[i]);
-    }
-}
-
-static void test_bad_options_stop_the_start(void) {
-    static const struct {
-        const char *options;
-        const char *logged;
-    } rows[] = {
-        {"plugin_opt_enable true\n", "unknown option plugin_opt_enable; the options are enabled,"},
-        {"plugin_opt_Enabled true\n", "unknown option plugin_opt_Enabled"},
-        {"plugin_opt_enabled yes\n", "option plugin_opt_enabled is 'yes', but takes true or false"},
-        {"plugin_opt_enabled true true\n", "plugin_opt_enabled is 'true true'"},
-        {"plugin_opt_dialects kv;sql\n", "plugin_opt_dialects is 'kv;sql', but takes"},
-        {"plugin_opt_dialects kv,\n", "plugin_opt_dialects is 'kv,', but takes"},
-        {"plugin_opt_dialects xml\n", "plugin_opt_dialects is 'xml', but takes"},
-        {"plugin_opt_retained drop\n", "plugin_opt_retained is 'drop', but takes"},
-        {"plugin_opt_max_expression_bytes 0\n",
-         "plugin_opt_max_expression_bytes is '0', but takes"},
-        {"plugin_opt_max_expression_bytes 65536\n", "plugin_opt_max_expression_bytes is '65536'"},
-        {"plugin_opt_max_expression_bytes 10k\n", "plugin_opt_max_expression_bytes is '10k'"},
-        {"plugin_opt_max_expression_bytes -1\n", "plugin_opt_max_expression_bytes is '-1'"},
-        {"plugin_opt_max_filters_per_client 1000001\n", "plugin_opt_max_filters_per_client is"},
-        {"plugin_opt_max_filters_per_client 99999999999999999999\n",
-         "plugin_opt_max_filters_per_client is"},
-        {"plugin_opt_strict_integers maybe\n", "plugin_opt_strict_integers is 'maybe'"},
-        {"plugin_opt_enabled true\nplugin_opt_enabled true\n",
-         "option plugin_opt_enabled is given twice"},
-        {"plugin_opt_x\\y 1\n", "unknown option plugin_opt_x\\x5cy"},
-    };
-    for (size_t i = 0; i < N_ROWS(rows); i++) {
-        struct broker *broker = broker_new("global_plugin " TEST_PLUGIN "\n%s", rows[i].options);
-        broker_expect_failure(broker);
-        CHECK(!broker_try_run(broker), "%s: it started", rows[i].options);
-        CHECK(broker_log_count(broker, "subscription-filter: not loaded: ") == 1, "%s",
-              rows[i].options);
-        CHECK(broker_log_count(broker, rows[i].logged) == 1, "not logged: %s", rows[i].logged);
-    }
-}
-
-/* ---- listeners ---- */
-
-/* Ours in the list of the first listener only: behind whatever is global, and not asked about the second one. */
-#define IN_LIST                                                                                    \
-    "plugin_load ours " TEST_PLUGIN                                                                \
-    "\nplugin_opt_state_file none\n" LISTENER("1") "plugin_use "                                   \
-                                                   "ours\n" LISTENER("2")
-#define PER_LISTENER                                                                               \
-    "per_listener_settings true\n" LISTENER("1") "plugin " TEST_PLUGIN                             \
-                                                 "\nplugin_opt_state_file none\n" LISTENER("2")
-
-static void test_in_the_list_of_a_listener_every_filter_is_refused(void) {
-    static const char *const configs[] = {
-        IN_LIST,
-        PER_LISTENER,
-        "persistence_location @DIR@/\n" IN_LIST,
-        "persistence true\npersistence_location @DIR@/\n" IN_LIST,
-        "persistence true\npersistence_location @DIR@/\n" PER_LISTENER,
-    };
-    for (size_t i = 0; i < N_ROWS(configs); i++) {
-        struct broker *broker = broker_start("%s", configs[i]);
-        struct client *writer = client_open(broker, "writer");
-        struct client *reader = client_open(broker, "reader");
-        int code = client_subscribe(reader, "t?room=a", 1);
-        CHECK(code == REFUSED, "row %zu: 0x%02x", i, (unsigned)code);
-        CHECK(broker_log_count(broker, "client reader: subscription 't?room=a' refused: ") == 1,
-              "row %zu: the refusal", i);
-        CHECK(broker_log_count(broker, "global_plugin") >= 2, "row %zu: what to change", i);
-        CHECK(client_subscribe(reader, "t", 1) == 1, "row %zu: plain", i);
-        publish(writer, "t", "b");
-        CHECK(arrived(reader, writer) == 1, "row %zu: plain", i);
-        broker_stop(broker);
-    }
-}
-
-/* A global plugin that grants by itself, though it is loaded after us: our check is never asked. */
-static void test_a_filter_that_went_past_us_closes_the_connection(void) {
-    static const char *const configs[] = {
-        IN_LIST "global_plugin " TEST_PLUGINS_DIR "/test_grant.so\n",
-        PER_LISTENER "global_plugin " TEST_PLUGINS_DIR "/test_grant.so\n",
-        "persistence true\npersistence_location @DIR@/\n" IN_LIST "global_plugin " TEST_PLUGINS_DIR
-        "/test_grant.so\n",
-    };
-    for (size_t i = 0; i < N_ROWS(configs); i++) {
-        struct broker *broker = broker_start("%s", configs[i]);
-        struct client *writer = client_open(broker, "writer");
-        struct client *reader = client_open(broker, "reader");
-        CHECK(client_subscribe(reader, "t", 1) == 1, "row %zu: plain", i);
-        publish(writer, "t", "b");
-        CHECK(arrived(reader, writer) == 1, "row %zu: plain", i);
-        CHECK(client_subscribe(reader, "t?room=a", 1) == CLIENT_CLOSED, "row %zu", i);
-        CHECK(broker_log_count(broker,
-                               "client reader: connection closed: subscription 't?room=a'") == 1,
-              "row %zu: logged", i);
-        CHECK(broker_log_count(broker, "first global_plugin") >= 1, "row %zu: what to change", i);
-        CHECK(client_subscribe(writer, "u", 1) == 1, "row %zu: others go on", i);
-        broker_stop(broker);
-    }
-}
-
-static void test_global_plugin_works_on_all_listeners(void) {
-    struct broker *broker = broker_new("per_listener_settings true\n" OURS LISTENER(
-        "1") "acl_file @DIR@/acl1\n" LISTENER("2") OTHER("rewrite") "acl_file @DIR@/acl2\n");
-    broker_write_file(broker, "acl1", "topic readwrite #\n");
-    broker_write_file(broker, "acl2",
-                      "topic readwrite t\ntopic readwrite moved/t\ntopic readwrite fence/#\n");
-    broker_run(broker);
-    struct client *writer = client_open(broker, "writer");
-    for (unsigned listener = 1; listener <= 2; listener++) {
-        const struct client_options options = {.listener = listener};
-        struct client *reader = client_connect(broker, &options);
-        CHECK(client_subscribe(reader, "t?room=a", 1) == 1, "listener %u", listener);
-        CHECK(client_subscribe(reader, "t?room", 1) == REFUSED, "listener %u", listener);
-        check_filtered(reader, writer, "t", listener == 1 ? "first" : "second");
-        CHECK(client_subscribe(reader, "u?room=a", 1) == 1, "listener %u", listener);
-        publish(writer, "u", "a");
-        size_t n = arrived(reader, writer);
-        CHECK(n == (listener == 1), "listener %u: its own acl_file: %zu", listener, n);
-    }
-    /* The one that rewrites is in the list of the second listener, where it always runs behind us: the broker makes a
-     * subscription that we do not know. Nothing of it is delivered, and the log says so. */
-    const struct client_options options = {.id = "moved", .listener = 2};
-    struct client *reader = client_connect(broker, &options);
-    CHECK(client_subscribe(reader, "move/t?room=a", 1) == 1, "rewritten");
-    client_fence(reader, writer);
-    publish(writer, "moved/t", "a");
-    publish(writer, "moved/t", "b");
-    CHECK(arrived(reader, writer) == 0, "not known to us");
-    CHECK(broker_await_log(broker, "client moved holds subscriptions that this plugin did not see"),
-          "logged");
-}
-
 /* ---- log_dest topic, the HTTP API ---- */
 
 static void test_log_lines_as_messages(void) {
@@ -700,6 +532,50 @@ static void test_log_lines_as_messages(void) {
     }
     n = client_fence(none, writer);
     CHECK(n == 0, "%zu log lines have a User Property", n);
+}
+
+/* A client whose queue is full: the broker says so in the middle of the delivery to the others, to all who subscribed to
+ * its log lines, and then goes on. */
+static void test_a_log_line_in_the_middle_of_a_delivery(void) {
+    enum { READERS = 6 };
+    struct broker *broker = broker_start(OURS "log_dest topic\nmax_queued_messages 1\n");
+    struct client *writer = client_open(broker, "writer");
+    struct client *readers[READERS];
+    for (size_t i = 0; i < READERS; i++) {
+        readers[i] = client_open(broker, NULL);
+        REQUIRE(client_subscribe(readers[i], "t?room=a", 0) == 0, "subscribe");
+        REQUIRE(client_subscribe(readers[i], "%23?room=b", 0) == 0, "subscribe");
+        REQUIRE(client_subscribe(readers[i], "$SYS/broker/log/%23?sql:$topic ENDSWITH 'N'", 0) == 0,
+                "subscribe");
+    }
+    struct raw *stalled[3];
+    for (size_t i = 0; i < N_ROWS(stalled); i++) { /* takes one message and acknowledges nothing */
+        char id[16];
+        snprintf(id, sizeof id, "stalled%zu", i);
+        stalled[i] = raw_connect(broker, &(struct raw_options){.id = id, .receive_maximum = 1});
+        raw_subscribe(stalled[i], 1, "t?room=a", 8, 1);
+        REQUIRE(raw_expect(stalled[i], RAW_SUBACK)->code == 1, "subscribe");
+    }
+    for (int i = 0; i < 6; i++) {
+        publish(writer, "t", i % 3 == 2 ? "b" : "a");
+    }
+    client_ping(writer);
+    CHECK(broker_log_count(broker, "Outgoing messages are being dropped for client stalled") == 3,
+          "%zu log lines", broker_log_count(broker, "Outgoing messages are being dropped"));
+    for (size_t i = 0; i < READERS; i++) {
+        client_ping(readers[i]);
+        size_t n = client_count_payload(readers[i], "a"),
+               other = client_count_payload(readers[i], "b");
+        CHECK(n == 4 && other == 2, "reader %zu: %zu of 4, %zu of 2", i, n, other);
+        size_t lines = 0;
+        for (size_t k = 0; k < client_count(readers[i]); k++) {
+            lines += strstr(client_message(readers[i], k)->payload, "being dropped") != NULL;
+        }
+        CHECK(lines == 3, "reader %zu: %zu log lines", i, lines);
+    }
+    for (size_t i = 0; i < N_ROWS(stalled); i++) {
+        CHECK(raw_ping(stalled[i], NULL, 0) == 1, "stalled %zu", i);
+    }
 }
 
 /* GET `path` from the second port; the whole answer. */
@@ -751,6 +627,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_dynamic_security_sees_the_base_topic),
         TEST(test_a_denied_filter_leaves_nothing_behind),
+        TEST(test_a_denied_replacement_leaves_the_old_filter),
         TEST(test_acl_file_decides_at_delivery),
         TEST(test_a_kick_by_dynamic_security_changes_no_filter),
         TEST(test_a_kick_that_removes_one_of_several),
@@ -762,13 +639,8 @@ int main(int argc, char **argv) {
         TEST(test_topic_filters_rewritten_during_the_check),
         TEST(test_properties_rewritten_by_a_plugin),
         TEST(test_messages_published_by_a_plugin),
-        TEST(test_a_wrong_order_stops_the_start),
-        TEST(test_the_right_order_starts),
-        TEST(test_bad_options_stop_the_start),
-        TEST(test_in_the_list_of_a_listener_every_filter_is_refused),
-        TEST(test_a_filter_that_went_past_us_closes_the_connection),
-        TEST(test_global_plugin_works_on_all_listeners),
         TEST(test_log_lines_as_messages),
+        TEST(test_a_log_line_in_the_middle_of_a_delivery),
         TEST(test_the_http_api_is_left_alone),
     };
     return run_tests(argc, argv, cases, N_ROWS(cases));
