@@ -11,6 +11,8 @@
 
 #include <utlist.h>
 
+enum { MAX_OVER = 16384 }; /* plugin.n_over: clients must not grow memory by coming and going */
+
 bool changes_possible(const struct plugin *plugin) {
     return !plugin->journal.unwell;
 }
@@ -29,13 +31,50 @@ void change_unsubscribe(struct plugin *plugin, struct subscription *subscription
     subscription_remove(&plugin->sessions, subscription);
 }
 
-void change_end(struct plugin *plugin, struct session *session) {
-    journal_end(&plugin->journal, session);
+/* ---- sessions that have ended ---- */
+
+void change_revive(struct plugin *plugin, struct session *session) {
+    if (session->over) {
+        session->over = false;
+        DL_DELETE(plugin->over, session);
+        plugin->n_over -= 1 + HASH_COUNT(session->removed);
+    }
+}
+
+/* Remove it from everywhere. */
+static void forget(struct plugin *plugin, struct session *session) {
+    change_revive(plugin, session);
     if (plugin->sweep_next == session) {
         plugin->sweep_next = session->hh.next;
     }
+    session_remove(&plugin->sessions, session);
+}
+
+/* Keep what it had, and forget the oldest of its kind when that is too much. */
+static void remember(struct plugin *plugin, struct session *session) {
+    if (session->client != NULL) {
+        sessions_forget_client(&plugin->sessions, session->client);
+    }
+    session->stored = true;
+    session->over = true;
+    DL_APPEND(plugin->over, session);
+    plugin->n_over += 1 + HASH_COUNT(session->removed);
+    while (plugin->n_over > MAX_OVER) {
+        forget(plugin, plugin->over);
+    }
+}
+
+void change_end(struct plugin *plugin, struct session *session) {
+    bool worth = session->stored && session->saved;
+    journal_end(&plugin->journal, session);
     if (session->due) {
+        session->due = false;
         DL_DELETE(plugin->due, session);
     }
-    session_remove(&plugin->sessions, session);
+    session->ended = false;
+    if (worth && session_bury(&plugin->sessions, session)) {
+        remember(plugin, session);
+    } else {
+        forget(plugin, session);
+    }
 }

@@ -17,7 +17,11 @@ bool changes_possible(const struct plugin *plugin);
 /* A subscription is gone, or about to go. */
 void change_unsubscribe(struct plugin *plugin, struct subscription *subscription);
 
-/* A session is over: it is removed with all of its subscriptions. */
+/* A session is over: it is removed with all of its subscriptions. If the broker may have saved it, they are remembered as
+ * removed: after a crash it may come back as it was. */
 void change_end(struct plugin *plugin, struct session *session);
+
+/* A session goes on, perhaps one of that name that had ended. */
+void change_revive(struct plugin *plugin, struct session *session);
 
 #endif

@@ -15,9 +15,10 @@
  *     [{...},{...}]                                                    several that are one change
  *
  * Only sessions that have, or once had, a filter are in it, with all of their subscriptions. A removed one is remembered
- * while the session lives, since the broker may bring it back. A write that fails leaves the journal *unwell*: what is
- * in memory stays true, filtered SUBSCRIBEs have to be refused, and journal_tick writes the whole file again until that
- * succeeds.
+ * while the session lives, and so are those of a session that has ended (up to a limit, see changes.c) until a start at
+ * which the broker does not have that session: after a crash the broker brings back what it saved last. A write that fails
+ * leaves the journal *unwell*: what is in memory stays true, filtered SUBSCRIBEs have to be refused, and journal_tick
+ * writes the whole file again until that succeeds.
  */
 #ifndef PLUGIN_JOURNAL_H
 #define PLUGIN_JOURNAL_H

@@ -81,9 +81,8 @@ static bool load_record(struct load *load, json_t *record) {
         return fail(load, "out of memory");
     }
     session->stored = true;
-    if (ended) {
-        session_remove(load->sessions, session);
-        return true;
+    if (ended) { /* the broker may still have it as it was */
+        return session_bury(load->sessions, session) || fail(load, "out of memory");
     }
     if (topic == NULL || topic[0] == '\0') {
         return fail(load, "it is not a record of this journal");

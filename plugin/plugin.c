@@ -37,7 +37,7 @@ static _Thread_local bool broker_thread __attribute__((tls_model("initial-exec")
 /* A session has ended, or the broker may have silently removed some of its subscriptions, as it does when a client is
  * kicked and ACL_CHECK(SUBSCRIBE) denies them (fact F7). `session` may be NULL. */
 static void set_due(struct session *session) {
-    if (session != NULL && !session->due) {
+    if (session != NULL && !session->due && !session->over) {
         session->due = true;
         DL_APPEND(plugin->due, session);
     }
@@ -137,21 +137,20 @@ static int on_connect(int event, void *event_data, void *user) {
 
     struct session *session = sessions_find(&plugin->sessions, id);
     bool nothing_survived = mosquitto_client_clean_session(client) || mosquitto_client_sub_count(client) == 0;
-    if (session != NULL && nothing_survived) {
+    if (session != NULL && nothing_survived && !session->over) {
         change_end(plugin, session);
-        session = NULL;
     }
-    if (session == NULL) {
-        session = sessions_get(&plugin->sessions, id);
-    }
+    session = sessions_get(&plugin->sessions, id);
     if (session != NULL) {
+        change_revive(plugin, session);
+        session->saved |= !mosquitto_client_clean_session(client);
         session_set_client(&plugin->sessions, session, client, mosquitto_client_id_hashv(client));
         reconcile_removed(plugin, session, client);
     }
     return MOSQ_ERR_SUCCESS;
 }
 
-/* The session that ends with this connection. NULL: none: a connection that failed to authenticate has
+/* The session that ends, or goes on, without this connection. NULL: none: a connection that failed to authenticate has
  * an event as well, under whatever client identifier it claimed. */
 static struct session *session_at(struct mosquitto *client) {
     const char *id = mosquitto_client_id(client);
@@ -179,8 +178,13 @@ static int on_disconnect(int event, void *event_data, void *user) {
 }
 
 static int on_client_offline(int event, void *event_data, void *user) {
-    (void)event, (void)event_data, (void)user;
+    (void)event, (void)user;
+    const struct mosquitto_evt_client_offline *offline = event_data;
     delivery_event(&plugin->delivery);
+    struct session *session = session_at(offline->client);
+    if (session != NULL) {
+        session->saved = true;
+    }
     return MOSQ_ERR_SUCCESS;
 }
 
@@ -293,7 +297,7 @@ static void sweep(void) {
     struct session *session = plugin->sweep_next == NULL ? plugin->sessions.by_id : plugin->sweep_next;
     for (; n > 0 && session != NULL; n--) {
         struct session *next = session->hh.next;
-        if (mosquitto_client(session->id) == NULL) {
+        if (!session->over && mosquitto_client(session->id) == NULL) {
             change_end(plugin, session);
         }
         session = next;

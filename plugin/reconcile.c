@@ -81,6 +81,7 @@ size_t reconcile_restored(struct plugin *plugin) {
             n_ended++;
             continue;
         }
+        session->saved = true;
         for (struct removed_topic *removed = session->removed; removed != NULL; removed = removed->hh.next) {
             mosquitto_subscription_delete(session->id, removed->text);
         }

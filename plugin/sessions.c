@@ -355,3 +355,22 @@ void subscription_write_topic(const struct subscription *subscription, char *out
     }
     topic_node_write(subscription->node, out);
 }
+
+bool session_bury(struct sessions *sessions, struct session *session) {
+    while (session_count(session) > 0) {
+        const struct subscription_list *list = session->normal.count > 0 ? &session->normal : &session->shared;
+        struct subscription *subscription = list->items[list->count - 1];
+        char *text = malloc(subscription_text_bytes(subscription) + 1);
+        if (text == NULL) {
+            return false;
+        }
+        subscription_write_text(subscription, text);
+        bool noted = session_note_removed(session, text, SIZE_MAX);
+        free(text);
+        if (!noted) {
+            return false;
+        }
+        subscription_remove(sessions, subscription);
+    }
+    return true;
+}

@@ -76,6 +76,8 @@ struct session {
     bool due;                 /* it is in plugin.due */
     bool ended;               /* the broker ended it; kept until the next TICK, since its will may still be sent */
     bool stored;              /* the journal has records of it */
+    bool saved;               /* the broker may have saved it, and bring that back after a crash */
+    bool over;                /* it has ended and is in plugin.over: it has no subscriptions, only removed ones */
     bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
     bool unexplained;         /* it was asked READ for a topic that no known subscription matches: likewise */
     bool mismatch_logged;     /* it was */
@@ -85,7 +87,7 @@ struct session {
     uint64_t refusals; /* see refusals in subscribe.c */
     long refusals_at_s;
     struct removed_topic *removed; /* uthash; for the journal */
-    struct session *prev;          /* in plugin.due */
+    struct session *prev;          /* in plugin.due or plugin.over */
     struct session *next;
     UT_hash_handle hh;
     bool hashed;
@@ -154,6 +156,9 @@ struct subscription *session_subscribe(struct sessions *sessions, struct session
 
 /* Remember that a subscription was removed; beyond `most` of them the oldest is forgotten. false: out of memory. */
 bool session_note_removed(struct session *session, const char *text, size_t most) __attribute__((warn_unused_result));
+
+/* Remove all subscriptions of a session, but remember them as removed. false: out of memory, some are left. */
+bool session_bury(struct sessions *sessions, struct session *session) __attribute__((warn_unused_result));
 
 /* Forget that: it was made again. */
 void session_forget_removed(struct session *session, const char *text);

@@ -239,6 +239,12 @@ static void log_unwell(struct plugin *plugin) {
                          "until it can.", PLUGIN_NAME, plugin->journal.path, strerror(plugin->journal.error));
 }
 
+/* Whether the broker sends retained messages for it: by its Retain Handling, `again` when it is there already. */
+static bool brings_retained(uint8_t options, bool again) {
+    uint8_t handling = MQTT_SUB_OPT_GET_RETAIN_HANDLING(options);
+    return handling == MQTT_SUB_OPT_SEND_RETAIN_ALWAYS || (handling == MQTT_SUB_OPT_SEND_RETAIN_NEW && !again);
+}
+
 /* Note in journal and mirror what the broker is about to insert as `text`. */
 static int note_subscription(struct plugin *plugin, struct session *session, const struct mosquitto_evt_subscribe *event,
                              char *text, struct sf_filter *filter) {
@@ -263,6 +269,7 @@ static int note_subscription(struct plugin *plugin, struct session *session, con
             return MOSQ_ERR_UNKNOWN; /* it would not survive a restart: the connection is closed */
         }
     }
+    bool again = session_find(&plugin->sessions, session, text) != NULL;
     struct subscription *subscription =
         session_subscribe(&plugin->sessions, session, text, name_bytes, filter == NULL ? NULL : sf_filter_ref(filter),
                           event->data.options, event->data.identifier);
@@ -274,7 +281,9 @@ static int note_subscription(struct plugin *plugin, struct session *session, con
     if (old != NULL) {
         leave_group(plugin, old);
     }
-    delivery_expect_retained(&plugin->delivery, subscription);
+    if (brings_retained(event->data.options, again)) {
+        delivery_expect_retained(&plugin->delivery, subscription);
+    }
     return MOSQ_ERR_SUCCESS;
 }
 

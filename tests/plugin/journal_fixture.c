@@ -157,8 +157,15 @@ void state_unsubscribe(struct state *state, const char *id, const char *text) {
 void state_end(struct state *state, const char *id) {
     struct session *session = sessions_find(&state->sessions, id);
     if (session != NULL) {
+        /* as one that the broker may have saved */
+        bool stored = session->stored;
         journal_end(&state->journal, session);
-        session_remove(&state->sessions, session);
+        if (stored) {
+            REQUIRE(session_bury(&state->sessions, session), "memory");
+            session->stored = true;
+        } else {
+            session_remove(&state->sessions, session);
+        }
     }
 }
 
