@@ -160,8 +160,8 @@ static void test_a_denied_replacement_leaves_the_old_filter(void) {
     CHECK(arrived(reader, writer) == 1, "plain");
 }
 
-static void test_acl_file_decides_at_delivery(void) {
-    struct broker *broker = broker_new(OURS "acl_file @DIR@/acl\n");
+static void check_acl_file(const char *config) {
+    struct broker *broker = broker_new("%s", config);
     broker_write_file(broker, "acl",
                       "topic readwrite open/#\ntopic readwrite fence/#\ntopic write shut/#\n"
                       "pattern readwrite own/%c/#\npattern write own/#\n"
@@ -194,6 +194,45 @@ static void test_acl_file_decides_at_delivery(void) {
     CHECK(arrived(reader, writer) == 0, "denied now");
     CHECK(client_subscribe(reader, "shut/b?room=a", 1) == 1, "subscribe after SIGHUP");
     check_filtered(reader, writer, "shut/b", "subscribed after SIGHUP");
+}
+
+static void test_acl_file_decides_at_delivery(void) {
+    check_acl_file(OURS "acl_file @DIR@/acl\n");
+    check_acl_file("acl_file @DIR@/acl\n" OURS);
+    check_acl_file(OURS "plugin @PLUGINS@/mosquitto_acl_file.so\nplugin_opt_acl_file @DIR@/acl\n");
+}
+
+/* Others say "not mine" for what they have no rule for, and the last word counts: ours must not become it. */
+static void test_a_denial_by_default_stays_one(void) {
+    static const char *const configs[] = {
+        OURS DYNSEC,
+        "per_listener_settings true\n" OURS LISTENER("1") DYNSEC,
+    };
+    for (size_t i = 0; i < N_ROWS(configs); i++) {
+        struct broker *broker = broker_new("%s", configs[i]);
+        broker_write_file(
+            broker, "dynsec.json",
+            "{\"defaultACLAccess\":{\"publishClientSend\":true,\"publishClientReceive\":false,"
+            "\"subscribe\":false,\"unsubscribe\":false},\"clients\":[],"
+            "\"groups\":[{\"groupname\":\"all\",\"roles\":[{\"rolename\":\"r\"}]}],"
+            "\"anonymousGroup\":\"all\",\"roles\":[{\"rolename\":\"r\",\"acls\":["
+            "{\"acltype\":\"subscribePattern\",\"topic\":\"fence/#\",\"allow\":true},"
+            "{\"acltype\":\"publishClientReceive\",\"topic\":\"fence/#\",\"allow\":true},"
+            "{\"acltype\":\"subscribePattern\",\"topic\":\"open/#\",\"allow\":true},"
+            "{\"acltype\":\"subscribePattern\",\"topic\":\"blind/#\",\"allow\":true},"
+            "{\"acltype\":\"publishClientReceive\",\"topic\":\"open/#\",\"allow\":true}]}]}");
+        broker_run(broker);
+        struct client *writer = client_open(broker, "writer");
+        struct client *reader = client_open(broker, "reader");
+        CHECK(client_subscribe(reader, "other?room=a", 1) == REFUSED, "row %zu: subscribe", i);
+        CHECK(client_subscribe(reader, "blind/t?room=a", 1) == 1, "row %zu", i);
+        CHECK(client_subscribe(reader, "open/t?room=a", 1) == 1, "row %zu", i);
+        publish(writer, "blind/t", "a");
+        CHECK(arrived(reader, writer) == 0, "row %zu: receive", i);
+        check_filtered(reader, writer, "open/t", configs[i]);
+        CHECK(client_unsubscribe(reader, "open/t?room=a") == REFUSED, "row %zu: unsubscribe", i);
+        check_filtered(reader, writer, "open/t", configs[i]);
+    }
 }
 
 /* ---- kicks ---- */
@@ -629,6 +668,7 @@ int main(int argc, char **argv) {
         TEST(test_a_denied_filter_leaves_nothing_behind),
         TEST(test_a_denied_replacement_leaves_the_old_filter),
         TEST(test_acl_file_decides_at_delivery),
+        TEST(test_a_denial_by_default_stays_one),
         TEST(test_a_kick_by_dynamic_security_changes_no_filter),
         TEST(test_a_kick_that_removes_one_of_several),
         TEST(test_a_kick_in_the_middle_of_a_subscribe),

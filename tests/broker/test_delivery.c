@@ -377,6 +377,41 @@ static void test_disabled_means_literal_for_all(void) {
     check_literal(broker, client_open(broker, "reader"), "disabled");
 }
 
+/* A client that subscribed while filters were off and whose session is kept finds its way out by itself. */
+static void test_switching_on_again(void) {
+    struct broker *broker = broker_new(PLUGIN "plugin_opt_config_file @DIR@/settings.json\n");
+    broker_write_file(broker, "settings.json", "{\"enabled\": false}");
+    broker_run(broker);
+    struct client *writer = client_open(broker, "writer");
+    const struct client_options options = {.id = "reader", .keep = true, .expiry_s = 100};
+    struct client *reader = client_connect(broker, &options);
+    REQUIRE(client_subscribe(reader, "t?x=1", 1) == 1, "literal");
+    broker_write_file(broker, "settings.json", "{\"enabled\": true}");
+    broker_reload(broker);
+    publish(writer, "t?x=1", NULL);
+    CHECK(arrived(reader, writer) == 1, "the literal one goes on");
+    CHECK(client_subscribe(reader, "t?x=1", 1) == CLIENT_CLOSED, "the literal one is in the way");
+    client_reconnect(reader);
+    CHECK(client_subscribe(reader, "t?x=1", 1) == 1, "the filter");
+    publish(writer, "t?x=1", NULL);
+    publish(writer, "t", USER("x", "1"));
+    publish(writer, "t", USER("x", "2"));
+    CHECK(arrived(reader, writer) == 1, "the filter");
+
+    /* And off again: the filter stays in force (it can be given up), new ones are literal. */
+    broker_write_file(broker, "settings.json", "{\"enabled\": false}");
+    broker_reload(broker);
+    publish(writer, "t", USER("x", "2"));
+    CHECK(arrived(reader, writer) == 0, "in force");
+    CHECK(client_subscribe(reader, "u?x=1", 1) == 1, "literal");
+    publish(writer, "u?x=1", NULL);
+    publish(writer, "u", USER("x", "1"));
+    CHECK(arrived(reader, writer) == 1, "literal");
+    CHECK(client_unsubscribe(reader, "t?x=1") == 0, "given up");
+    publish(writer, "t", USER("x", "1"));
+    CHECK(arrived(reader, writer) == 0, "given up");
+}
+
 /* ---- retained messages ---- */
 
 static void test_live_messages_with_the_retain_flag_are_filtered(void) {
@@ -595,6 +630,7 @@ int main(int argc, char **argv) {
         TEST(test_no_local_holds_beside_the_filter),
         TEST(test_mqtt_3_clients_know_no_filters),
         TEST(test_disabled_means_literal_for_all),
+        TEST(test_switching_on_again),
         TEST(test_live_messages_with_the_retain_flag_are_filtered),
         TEST(test_retained_messages_are_delivered_on_subscribe),
         TEST(test_retained_messages_can_be_filtered),
