@@ -701,6 +701,7 @@ static void test_strict_integers(void) {
         {"sql:a = -9223372036854775808", U, {"a", "-9223372036854775808.0"}},
         {"sql:a = -9223372036854775808", T, {"a", "-9223372036854775808"}},
         {"sql:a = - -5", T, {"a", "5.0"}}, /* two signs: no literal any more */
+        {"sql:a < - -9223372036854775808", T, {"a", "5.0"}}, /* two as well */
         {"sql:a = 2 + 3", T, {"a", "5.0"}},
         {"sql:(a) = (5)", U, {"a", "5.0"}},
         {"sql:+a = 5", T, {"a", "5.0"}}, /* arithmetic, no name */

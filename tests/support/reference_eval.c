@@ -156,7 +156,10 @@ static enum sf_truth text_operator(const struct context *context, const struct r
 static bool is_integer_literal(const struct ref_node *node) {
     bool sign = node->op == REF_OP_PLUS || node->op == REF_OP_MINUS;
     const struct ref_node *literal = sign ? node->left : node;
-    return literal->op == REF_OP_LITERAL && literal->number.is_integer;
+    if (literal->op != REF_OP_LITERAL || !literal->number.is_integer) {
+        return false;
+    }
+    return !sign || literal->number.integer != INT64_MIN; /* that one has a sign already */
 }
 
 static struct ref_number negate(struct ref_number number) {
