@@ -54,18 +54,34 @@ static bool fill_and_rename(int fd, const char *new_path, const char *path, cons
     return false;
 }
 
-bool write_file_open(const char *path, const char *text, size_t bytes, mode_t mode, int *fd_out) {
+/* Where the text goes: the file itself, not a symbolic link to it, which the rename would replace. New; NULL: no memory. */
+static char *resolve(const char *path) {
+    char *real = realpath(path, NULL);
+    return real == NULL && errno != ENOMEM ? strdup(path) : real; /* a new file has no real path yet */
+}
+
+static char *with_suffix(const char *path) {
     static const char suffix[] = ".new";
-    size_t path_bytes = strlen(path);
-    char *new_path = malloc(path_bytes + sizeof suffix);
-    if (new_path == NULL) {
-        return false; /* errno is ENOMEM */
+    size_t bytes = strlen(path);
+    char *longer = malloc(bytes + sizeof suffix);
+    if (longer != NULL) {
+        memcpy(longer, path, bytes);
+        memcpy(longer + bytes, suffix, sizeof suffix);
     }
-    memcpy(new_path, path, path_bytes);
-    memcpy(new_path + path_bytes, suffix, sizeof suffix);
+    return longer;
+}
+
+bool write_file_open(const char *path, const char *text, size_t bytes, mode_t mode, int *fd_out) {
+    char *real_path = resolve(path);
+    char *new_path = real_path == NULL ? NULL : with_suffix(real_path);
+    if (new_path == NULL) {
+        free(real_path);
+        errno = ENOMEM;
+        return false;
+    }
     (void)unlink(new_path); /* one that a crash left; if it cannot be removed, open says so */
     int fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    bool done = fd >= 0 && fill_and_rename(fd, new_path, path, text, bytes, mode);
+    bool done = fd >= 0 && fill_and_rename(fd, new_path, real_path, text, bytes, mode);
     int error = errno;
     if (done) {
         sync_folder(new_path);
@@ -77,6 +93,7 @@ bool write_file_open(const char *path, const char *text, size_t bytes, mode_t mo
         *fd_out = fd;
     }
     free(new_path);
+    free(real_path);
     errno = error;
     return done;
 }
