@@ -2,6 +2,9 @@
  *
  * write_file: see the header.
  */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* realpath */
+#endif
 #include "write_file.h"
 
 #include <errno.h>
