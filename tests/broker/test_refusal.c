@@ -211,11 +211,9 @@ static void test_the_log_says_what_was_expected(void) {
     struct broker *broker = start("");
     struct client *client = client_open(broker, "c");
     CHECK(client_subscribe(client, "t?sql:a > 'abc'", 0) == REFUSED, "refused");
-    CHECK(broker_log_count(broker, "subscription-filter: client c: subscription 't?sql:a > 'abc'' "
-                                   "refused (kind, offset 10): 'abc' is a string; > compares "
-                                   "numbers only\n") == 1 ||
-              broker_log_count(
-                  broker, "(kind, offset 10): 'abc' is a string; > compares numbers only") == 1,
+    CHECK(broker_log_count(broker,
+                           "client c: subscription 't?sql:a > 'abc'' refused (kind, offset 10): "
+                           "'abc' is a string; > compares numbers only\n") == 1,
           "the example of the language");
 }
 
@@ -485,7 +483,7 @@ static void test_hostile_text_harms_nobody(void) {
     REQUIRE(client_subscribe(bystander, "t?x=1", 1) == 1, "subscribe");
     uint64_t state = test_seed();
     struct raw *raw = NULL;
-    size_t answered = 0, granted = 0;
+    size_t answered = 0, granted = 0, closed = 0;
     for (unsigned i = 0; i < rounds; i++) {
         if (raw == NULL) {
             raw = raw_connect(broker, &(struct raw_options){.id = "hostile"});
@@ -495,8 +493,8 @@ static void test_hostile_text_harms_nobody(void) {
                                       i % 3 == 0   ? "$share/g/t"
                                       : i % 3 == 1 ? "t"
                                                    : "%2B/%23");
-        used += i % 16 == 0 ? random_bytes(&state, text + used, 200)
-                            : random_expression(&state, text + used, 2000);
+        used += i % 16 == 0 && closed < 200 ? random_bytes(&state, text + used, 200)
+                                            : random_expression(&state, text + used, 2000);
         bool unsubscribe = i % 5 == 4;
         if (unsubscribe) {
             raw_unsubscribe(raw, 1, text, used);
@@ -514,10 +512,11 @@ static void test_hostile_text_harms_nobody(void) {
             CHECK(type == RAW_DISCONNECT, "round %u: 0x%02x", i, (unsigned)type);
             raw_drop(raw);
             raw = NULL;
+            closed++;
         }
     }
-    CHECK(granted > 0 && answered > granted && answered < rounds, "%zu answered, %zu granted",
-          answered, granted);
+    CHECK(granted > 0 && answered > granted && closed > 0, "%zu answered, %zu granted", answered,
+          granted);
     publish(bystander, "t", USER("x", "1"));
     publish(bystander, "t", USER("x", "2"));
     CHECK(arrived(bystander, bystander) == 1, "the bystander");
