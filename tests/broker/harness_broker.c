@@ -396,9 +396,9 @@ static int await_end(struct broker *broker) {
     return broker->status;
 }
 
-/* Open a connection and wait until the broker has closed it. The broker forgets a SIGTERM that comes between
- * "running" and its main loop, which this proves it has reached. Nothing is proved, and nothing done, when it has no
- * such listener. */
+/* Open a connection and wait until the broker has closed it. Before a SIGTERM: the broker forgets one that comes
+ * between "running" and its main loop, which this proves it has reached. After a signal: one that comes just before
+ * the broker waits is only seen at its next event, which this is. Nothing is done when it has no such listener. */
 static void await_main_loop(struct broker *broker) {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)broker->ports[0])};
@@ -423,6 +423,7 @@ int broker_stop(struct broker *broker) {
     }
     if (broker->pid != 0) {
         kill(broker->pid, SIGTERM);
+        await_main_loop(broker);
         await_end(broker);
     }
     return broker->status;
@@ -440,7 +441,7 @@ static void signal_and_await(struct broker *broker, int signal_number, const cha
     broker_log(broker);
     size_t offset = broker->log_bytes;
     kill(broker->pid, signal_number);
-    await_main_loop(broker); /* a signal that comes just before it waits is only seen at its next event */
+    await_main_loop(broker);
     bool seen = await_log(broker, text, &offset);
     REQUIRE(seen, "the broker does not log \"%s\"", text);
 }
