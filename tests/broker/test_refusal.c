@@ -211,10 +211,10 @@ static void test_the_log_says_what_was_expected(void) {
     struct broker *broker = start("");
     struct client *client = client_open(broker, "c");
     CHECK(client_subscribe(client, "t?sql:a > 'abc'", 0) == REFUSED, "refused");
-    CHECK(broker_log_count(broker,
-                           "client c: subscription 't?sql:a > 'abc'' refused (kind, offset 10): "
-                           "'abc' is a string; > compares numbers only\n") == 1,
-          "the example of the language");
+    static const char line[] =
+        "client c: subscription 't?sql:a > 'abc'' refused (kind, offset 10): "
+        "'abc' is a string; > compares numbers only\n";
+    CHECK(strstr(broker_log(broker), line) != NULL, "not in the log: %s", line);
 }
 
 /* ---- limits ---- */
