@@ -24,6 +24,8 @@ static char logged[2048];
 static unsigned n_logged;
 static unsigned n_other_calls;
 
+void mosquitto_log_printf(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 void mosquitto_log_printf(int level, const char *format, ...) {
     (void)level;
     va_list arguments;
