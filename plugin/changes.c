@@ -41,8 +41,9 @@ void change_revive(struct plugin *plugin, struct session *session) {
     }
 }
 
-/* Remove it from everywhere. */
+/* Remove it from everywhere: the next session of that name starts afresh. */
 static void forget(struct plugin *plugin, struct session *session) {
+    journal_forget(&plugin->journal, session);
     change_revive(plugin, session);
     if (plugin->sweep_next == session) {
         plugin->sweep_next = session->hh.next;
@@ -65,14 +66,14 @@ static void remember(struct plugin *plugin, struct session *session) {
 }
 
 void change_end(struct plugin *plugin, struct session *session) {
-    bool worth = session->stored && session->saved;
-    journal_end(&plugin->journal, session);
+    bool remembered = session->stored && session->saved && session_bury(&plugin->sessions, session);
     if (session->due) {
         session->due = false;
         DL_DELETE(plugin->due, session);
     }
     session->ended = false;
-    if (worth && session_bury(&plugin->sessions, session)) {
+    if (remembered) {
+        journal_end(&plugin->journal, session);
         remember(plugin, session);
     } else {
         forget(plugin, session);

@@ -163,13 +163,22 @@ void journal_unsubscribe(struct journal *journal, struct session *session, const
     journal_note_removed(journal, session, text);
 }
 
-void journal_end(struct journal *journal, struct session *session) {
+/* A record that only says that something is so of a session, which leaves the journal. */
+static void write_last(struct journal *journal, struct session *session, const char *key) {
     if (journal->path == NULL || !session->stored) {
         return;
     }
     json_t *records = json_array();
-    (void)write_change(journal, records, add(records, json_pack("{ss, sb}", KEY_CLIENT, session->id, KEY_ENDED, 1)));
+    (void)write_change(journal, records, add(records, json_pack("{ss, sb}", KEY_CLIENT, session->id, key, 1)));
     session->stored = false;
+}
+
+void journal_end(struct journal *journal, struct session *session) {
+    write_last(journal, session, KEY_ENDED);
+}
+
+void journal_forget(struct journal *journal, struct session *session) {
+    write_last(journal, session, KEY_FORGOTTEN);
 }
 
 /* ---- writing the whole file ---- */

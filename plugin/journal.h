@@ -11,7 +11,8 @@
  *     {"client":"c1","topic":"a/+","filter":"value>25","options":1,"identifier":7}
  *     {"client":"c1","topic":"a/b","options":0,"identifier":0}        plain: no filter
  *     {"client":"c1","topic":"a/b","removed":true}
- *     {"client":"c1","ended":true}
+ *     {"client":"c1","ended":true}                                     what it had is removed, and remembered
+ *     {"client":"c1","forgotten":true}                                 and it is not
  *     [{...},{...}]                                                    several that are one change
  *
  * Only sessions that have, or once had, a filter are in it, with all of their subscriptions. A removed one is remembered
@@ -73,8 +74,11 @@ void journal_unsubscribe(struct journal *journal, struct session *session, const
 /* A subscription that journal_subscribe was told is replaced is about to be removed: remember that. */
 void journal_note_removed(struct journal *journal, struct session *session, const char *text);
 
-/* A session is about to be removed. As journal_unsubscribe. */
+/* A session has ended; what it had is remembered as removed. As journal_unsubscribe. */
 void journal_end(struct journal *journal, struct session *session);
+
+/* A session is about to be removed, with all that is remembered of it. As journal_unsubscribe. */
+void journal_forget(struct journal *journal, struct session *session);
 
 /* What memory holds is no longer what was written: write the whole file at the next journal_tick. */
 void journal_set_unwell(struct journal *journal, int error);

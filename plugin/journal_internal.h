@@ -18,6 +18,7 @@
 #define KEY_IDENTIFIER "identifier"
 #define KEY_REMOVED "removed"
 #define KEY_ENDED "ended"
+#define KEY_FORGOTTEN "forgotten"
 #define JOURNAL_NAME "subscription-filter"
 #define JOURNAL_VERSION 1
 

@@ -69,11 +69,11 @@ static bool load_removed(struct load *load, struct session *session, const char 
 
 static bool load_record(struct load *load, json_t *record) {
     const char *client = NULL, *topic = NULL, *filter_text = NULL;
-    int removed = 0, ended = 0;
+    int removed = 0, ended = 0, forgotten = 0;
     json_int_t options = -1, identifier = 0;
-    if (json_unpack(record, "{ss, s?s, s?s, s?I, s?I, s?b, s?b !}", KEY_CLIENT, &client, KEY_TOPIC, &topic, KEY_FILTER,
-                    &filter_text, KEY_OPTIONS, &options, KEY_IDENTIFIER, &identifier, KEY_REMOVED, &removed, KEY_ENDED,
-                    &ended) != 0) {
+    if (json_unpack(record, "{ss, s?s, s?s, s?I, s?I, s?b, s?b, s?b !}", KEY_CLIENT, &client, KEY_TOPIC, &topic,
+                    KEY_FILTER, &filter_text, KEY_OPTIONS, &options, KEY_IDENTIFIER, &identifier, KEY_REMOVED, &removed,
+                    KEY_ENDED, &ended, KEY_FORGOTTEN, &forgotten) != 0) {
         return fail(load, "it is not a record of this journal");
     }
     struct session *session = sessions_get(load->sessions, client);
@@ -81,6 +81,10 @@ static bool load_record(struct load *load, json_t *record) {
         return fail(load, "out of memory");
     }
     session->stored = true;
+    if (forgotten) {
+        session_remove(load->sessions, session);
+        return true;
+    }
     if (ended) { /* the broker may still have it as it was */
         return session_bury(load->sessions, session) || fail(load, "out of memory");
     }

@@ -138,6 +138,7 @@ static int on_connect(int event, void *event_data, void *user) {
     struct session *session = sessions_find(&plugin->sessions, id);
     bool nothing_survived = mosquitto_client_clean_session(client) || mosquitto_client_sub_count(client) == 0;
     if (session != NULL && nothing_survived && !session->over) {
+        session->saved |= !mosquitto_client_clean_session(client); /* it may go on, without subscriptions */
         change_end(plugin, session);
     }
     session = sessions_get(&plugin->sessions, id);

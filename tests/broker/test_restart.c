@@ -250,7 +250,7 @@ static void test_sessions_that_the_broker_lost(void) {
                                "1 sessions restored with 1 filters; 1 more in the state file "
                                "are over") == 1,
               "log");
-        CHECK(count_lines(broker, STATE_FILE, "\"lost\",\"ended\"") == 1, "swept");
+        CHECK(count_lines(broker, STATE_FILE, "\"lost\",\"forgotten\"") == 1, "swept");
         struct client *again = keep(broker, "lost");
         CHECK(!client_session_present(again), "lost");
         subscribe(again, "t", 1);

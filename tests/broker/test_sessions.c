@@ -323,7 +323,7 @@ static void test_expiry_ends_the_filter(void) {
     broker_stop(broker);
     broker_run(broker);
     client_open(broker, "after the first turn");
-    CHECK(count_lines(broker, STATE_FILE, "\"swept\",\"ended\"") == 1, "%s",
+    CHECK(count_lines(broker, STATE_FILE, "\"swept\",\"forgotten\"") == 1, "%s",
           read_file(broker, STATE_FILE));
 }
 
