@@ -229,12 +229,13 @@ size_t broker_log_count(struct broker *broker, const char *text) {
     broker_log(broker);
     for (char *line = broker->log; *line != '\0';) {
         /* Each line by itself: a sanitizer measures all of the text that strstr is given. */
-        char *end = line + strcspn(line, "\n");
-        char ending = *end;
-        *end = '\0';
+        char *next = line + strcspn(line, "\n");
+        next += *next == '\n';
+        char first = *next;
+        *next = '\0';
         n += strstr(line, text) != NULL;
-        *end = ending;
-        line = end + (ending == '\n');
+        *next = first;
+        line = next;
     }
     return n;
 }
