@@ -297,13 +297,12 @@ static void sweep(void) {
     n = n < SWEEP_AT_LEAST ? SWEEP_AT_LEAST : n;
     struct session *session = plugin->sweep_next == NULL ? plugin->sessions.by_id : plugin->sweep_next;
     for (; n > 0 && session != NULL; n--) {
-        struct session *next = session->hh.next;
+        plugin->sweep_next = session->hh.next; /* change_end moves it on when it removes that one too */
         if (!session->over && mosquitto_client(session->id) == NULL) {
             change_end(plugin, session);
         }
-        session = next;
+        session = plugin->sweep_next;
     }
-    plugin->sweep_next = session;
 }
 
 static void log_mismatches(void) {
