@@ -60,7 +60,11 @@ struct sf_node {
     bool is_true;
     bool
         is_constant; /* a number that does not depend on the message, and that is `number` (set by sf_check) */
+    bool
+        is_costly; /* a condition that looks at more than a few bytes, or has one below it (set by the compiler) */
     char sign;
+    uint32_t
+        slot; /* of a NAME or ATTRIBUTE: where its value is, as instructions have it (set by the compiler) */
     size_t start; /* where it is in what the parser read, with its parentheses */
     size_t bytes;
     struct sf_node *first; /* its children: the first, and from each the next */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The compiler: one walk over the tree. NOT is no instruction; it is carried down to the conditions, which can all be
- * negated, and turns AND into OR on the way. How groups become jumps is drawn in program.h. */
+ * The compiler: one walk over the tree that finds names and costs, one that emits. NOT is no instruction; it is carried down
+ * to the conditions, which can all be negated, and turns AND into OR on the way. How groups look is drawn in program.h. */
 #include "compile.h"
 
 #include <assert.h>
@@ -34,9 +34,17 @@ struct compiler {
 struct group {
     uint8_t stop; /* the truth that decides: SF_FALSE of AND, SF_TRUE of OR */
     uint16_t depth;
+    size_t last; /* 1 + the latest condition; 0: there is none yet */
     size_t
-        last_jump; /* 1 + the instruction that last was to go to the group's end; from there a list, by `jump` */
+        last_jump; /* 1 + the latest condition that jumps to the group's end; from there a list, by `jump` */
+    size_t n_unchecked; /* conditions since then */
 };
+
+/* So many cheap conditions are evaluated before it is looked whether the group is decided. */
+enum { MAX_UNCHECKED = 8 };
+
+/* A list that long is costly. */
+enum { LONG_LIST = 16 };
 
 static void emit_condition(struct compiler *c, const struct sf_node *node, bool negated,
                            struct group *group);
@@ -111,17 +119,62 @@ static bool is_slot(const struct sf_node *node) {
     return node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE;
 }
 
-static uint32_t slot_of(struct compiler *c, const struct sf_node *node) {
-    if (node->type == SF_NODE_ATTRIBUTE) {
-        return sf_slot_of_attribute(node->attribute);
-    }
+static void find_slot(struct compiler *c, struct sf_node *node) {
     uint32_t id = 0;
-    if (c->status != SF_OK || sf_intern_acquire(c->names, node->text, &id) != SF_OK) {
+    if (node->type == SF_NODE_ATTRIBUTE) {
+        node->slot = sf_slot_of_attribute(node->attribute);
+    } else if (c->status == SF_OK && sf_intern_acquire(c->names, node->text, &id) == SF_OK) {
+        keep_name(c, id);
+        node->slot = sf_slot_of_name(id);
+    } else {
         fail(c);
-        return 0;
     }
-    keep_name(c, id);
-    return sf_slot_of_name(id);
+}
+
+/* Whether a tag expression has the tag *: then it reads nothing. */
+static bool has_star(const struct sf_node *node) {
+    const struct sf_node *literal = node->any && node->type == SF_NODE_IN ? node->first : NULL;
+    while (literal != NULL && literal->type != SF_NODE_TRUTH) {
+        literal = literal->next;
+    }
+    return literal != NULL;
+}
+
+/* Whether evaluating the node costs more than guessing wrong would, its children aside. */
+static bool is_costly_itself(const struct sf_node *node) {
+    size_t n = 0;
+    switch (node->type) {
+    case SF_NODE_LIKE:
+    case SF_NODE_CONTAINS:
+    case SF_NODE_SIGN:
+    case SF_NODE_ARITHMETIC:
+        return true;
+    case SF_NODE_IN:
+        for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
+            n++;
+        }
+        return n > LONG_LIST;
+    case SF_NODE_COMPARE: /* of truths */
+        return sf_node_kind(node->first) == SF_KIND_CONDITION ||
+               sf_node_kind(node->first->next) == SF_KIND_CONDITION;
+    case SF_NODE_IS_NULL:
+        return sf_node_kind(node->first) == SF_KIND_CONDITION;
+    default:
+        return false;
+    }
+}
+
+/* Find the slots of names, in the order in which they stand in the text, and what is costly. */
+static void prepare(struct compiler *c, struct sf_node *node) {
+    if (is_slot(node)) {
+        find_slot(c, node);
+    }
+    node->is_costly = is_costly_itself(node);
+    for (struct sf_node *child = has_star(node) ? NULL : node->first; child != NULL;
+         child = child->next) {
+        prepare(c, child);
+        node->is_costly = node->is_costly || child->is_costly;
+    }
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------------- */
@@ -133,61 +186,104 @@ static struct group open_group(struct compiler *c, enum sf_truth stop, uint16_t 
     return (struct group){.stop = (uint8_t)stop, .depth = depth};
 }
 
-/* Everything that waits for the end of the group goes to the next instruction. */
-static void close_group(struct compiler *c, const struct group *group) {
-    for (size_t at = group->last_jump; at != 0 && c->status == SF_OK;) {
-        struct sf_instruction *instruction = &c->code[at - 1];
-        size_t before = instruction->jump;
-        instruction->jump = (uint16_t)(c->n_code - (at - 1));
-        at = before;
-    }
-}
-
-/* The outermost group's end is the answer. */
-static void close_outermost(struct compiler *c, const struct group *group) {
-    for (size_t at = group->last_jump; at != 0 && c->status == SF_OK;) {
-        size_t before = c->code[at - 1].jump;
-        c->code[at - 1].jump = 0;
-        at = before;
-    }
-}
-
-/* An instruction that can end the group. */
+/* A condition of the group. */
 static struct sf_instruction *emit_in_group(struct compiler *c, enum sf_opcode opcode,
                                             struct group *group) {
     struct sf_instruction *instruction = emit(c, opcode);
     instruction->stop = group->stop;
-    instruction->depth = group->depth;
-    instruction->jump = (uint16_t)group->last_jump;
-    group->last_jump = c->n_code;
+    instruction->indent = (uint8_t)group->depth;
+    group->last = c->n_code;
+    group->n_unchecked++;
     return instruction;
 }
 
 static struct sf_instruction *emit_predicate(struct compiler *c, enum sf_opcode opcode,
                                              bool accepted, struct group *group) {
     struct sf_instruction *instruction = emit_in_group(c, opcode, group);
-    instruction->accepted = accepted;
+    instruction->flip = accepted != (group->stop == SF_TRUE);
     return instruction;
 }
 
 static void emit_constant(struct compiler *c, enum sf_truth truth, struct group *group) {
-    emit_in_group(c, SF_OP_CONSTANT, group)->accepted = (uint8_t)truth;
+    emit_in_group(c, SF_OP_CONSTANT, group)->flip = truth == SF_UNKNOWN             ? SF_DOUBTFUL
+                                                    : (uint8_t)truth == group->stop ? SF_DECIDED
+                                                                                    : 0;
+}
+
+/* Let the latest condition leave the group when that is decided, if it is worth it before what comes next. */
+static void check_group(struct compiler *c, struct group *group, bool before_costly) {
+    bool worth = before_costly ? group->n_unchecked > 0 : group->n_unchecked >= MAX_UNCHECKED;
+    if (worth && c->status == SF_OK) {
+        c->code[group->last - 1].jump = (uint16_t)group->last_jump;
+        group->last_jump = group->last;
+        group->n_unchecked = 0;
+    }
+}
+
+/* The end of a group: where all that leave it go. `depth` is that of the group around. */
+static struct sf_instruction *emit_end(struct compiler *c, enum sf_opcode opcode,
+                                       const struct group *group, uint16_t depth) {
+    for (size_t at = group->last_jump; at != 0 && c->status == SF_OK;) {
+        struct sf_instruction *instruction = &c->code[at - 1];
+        size_t before = instruction->jump;
+        instruction->jump = (uint16_t)(c->n_code - (at - 1));
+        at = before;
+    }
+    struct sf_instruction *end = emit(c, opcode);
+    end->truths = sf_truths(group->stop);
+    end->indent = (uint8_t)depth;
+    end->bytes = depth;
+    return end;
 }
 
 static enum sf_truth truth_of(bool value) {
     return value ? SF_TRUE : SF_FALSE;
 }
 
-static void emit_children(struct compiler *c, const struct sf_node *node, bool negated,
-                          struct group *group) {
-    for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
-        emit_condition(c, child, negated, group);
-    }
-}
-
 /* The truth that decides an AND or OR. */
 static enum sf_truth stop_of(const struct sf_node *node, bool negated) {
     return truth_of((node->type == SF_NODE_OR) != negated);
+}
+
+/* NOT taken off a condition. */
+static const struct sf_node *without_not(const struct sf_node *node, bool *negated) {
+    while (node->type == SF_NODE_NOT) {
+        node = node->first;
+        *negated = !*negated;
+    }
+    return node;
+}
+
+/* Whether a condition becomes a group inside this one. */
+static bool is_nested(const struct sf_node *node, bool negated, const struct group *group) {
+    node = without_not(node, &negated);
+    return (node->type == SF_NODE_AND || node->type == SF_NODE_OR) &&
+           stop_of(node, negated) != group->stop;
+}
+
+/* In which order the conditions of a group come: first those that are groups, since the first thing in a group can be one
+ * without a BEGIN; the costly ones last. */
+enum turn { TURN_NESTED, TURN_CHEAP, TURN_COSTLY, N_TURNS };
+
+static void emit_children(struct compiler *c, const struct sf_node *node, bool negated,
+                          struct group *group) {
+    for (unsigned turn = 0; turn < N_TURNS; turn++) {
+        for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
+            enum turn own = child->is_costly                   ? TURN_COSTLY
+                            : is_nested(child, negated, group) ? TURN_NESTED
+                                                               : TURN_CHEAP;
+            if (own == turn) {
+                check_group(c, group, child->is_costly);
+                emit_condition(c, child, negated, group);
+            }
+        }
+    }
+}
+
+static void emit_begin(struct compiler *c, const struct group *outer) {
+    struct sf_instruction *begin = emit(c, SF_OP_BEGIN);
+    begin->indent = (uint8_t)outer->depth;
+    begin->bytes = outer->depth;
 }
 
 static void emit_junction(struct compiler *c, const struct sf_node *node, bool negated,
@@ -197,28 +293,26 @@ static void emit_junction(struct compiler *c, const struct sf_node *node, bool n
         emit_children(c, node, negated, group);
         return;
     }
+    bool is_first = group->last == 0;
     struct group inner = open_group(c, stop, (uint16_t)(group->depth + 1));
+    if (!is_first) {
+        emit_begin(c, group);
+    }
     emit_children(c, node, negated, &inner);
-    struct sf_instruction *join = emit_in_group(c, SF_OP_JOIN, group);
-    join->depth = inner.depth;
-    join->offset = group->depth;
-    close_group(c, &inner);
+    struct sf_instruction *join = emit_end(c, SF_OP_JOIN, &inner, group->depth);
+    join->stop = group->stop;
+    join->is_first = is_first;
+    group->last = c->n_code;
+    group->n_unchecked++;
 }
 
 /* Put the truth of a condition into a register. */
 static void emit_truth(struct compiler *c, const struct sf_node *node, uint16_t register_,
                        const struct group *group) {
     struct group inner = open_group(c, SF_FALSE, (uint16_t)(group->depth + 1));
+    emit_begin(c, group);
     emit_condition(c, node, false, &inner);
-    struct sf_instruction *settle = emit(c, SF_OP_SETTLE);
-    settle->stop = SF_TRUE;
-    settle->slot = register_;
-    settle->depth = inner.depth;
-    settle->jump = 2;
-    close_group(c, &inner);
-    struct sf_instruction *set = emit(c, SF_OP_SET);
-    set->stop = SF_FALSE;
-    set->slot = register_;
+    emit_end(c, SF_OP_SETTLE, &inner, group->depth)->slot = register_;
     if (register_ >= c->n_truths) {
         c->n_truths = (uint16_t)(register_ + 1);
     }
@@ -227,14 +321,16 @@ static void emit_truth(struct compiler *c, const struct sf_node *node, uint16_t 
 /* ---- numbers --------------------------------------------------------------------------------------------------- */
 
 static void emit_constant_number(struct compiler *c, struct sf_number number, uint16_t register_) {
-    struct sf_instruction *load = emit(c, number.kind == SF_NUMBER_INTEGER ? SF_OP_LOAD_INTEGER
-                                          : number.kind == SF_NUMBER_REAL  ? SF_OP_LOAD_REAL
-                                                                           : SF_OP_LOAD_NONE);
-    load->slot = register_;
     if (number.kind == SF_NUMBER_INTEGER) {
+        struct sf_instruction *load = emit(c, SF_OP_LOAD_INTEGER);
+        load->slot = register_;
         load->integer = number.integer;
     } else if (number.kind == SF_NUMBER_REAL) {
+        struct sf_instruction *load = emit(c, SF_OP_LOAD_REAL);
+        load->slot = register_;
         load->real = number.real;
+    } else {
+        emit(c, SF_OP_LOAD_NONE)->slot = register_;
     }
 }
 
@@ -253,10 +349,9 @@ static void emit_number(struct compiler *c, const struct sf_node *node, uint16_t
     if (node->is_constant) {
         emit_constant_number(c, node->number, register_);
     } else if (is_slot(node)) {
-        uint32_t slot = slot_of(c, node);
         struct sf_instruction *load = emit(c, SF_OP_LOAD_SLOT);
         load->slot = register_;
-        load->bytes = slot;
+        load->bytes = node->slot;
     } else if (node->type == SF_NODE_SIGN) {
         emit_number(c, node->first, register_);
         if (node->sign == '-') {
@@ -278,28 +373,29 @@ static enum sf_relation mirrored(enum sf_relation relation) {
            (relation & SF_GREATER ? SF_LESS : 0);
 }
 
-/* Whether strict_integers applies where these two meet. */
-static bool is_strict(const struct compiler *c, const struct sf_node *name,
-                      const struct sf_node *literal) {
-    return c->strict_integers && sf_node_kind(name) == SF_KIND_NAME &&
-           sf_node_is_integer_literal(literal);
+/* The states of a value that need more than a comparison with a number. */
+static uint8_t heeds_of_number(const struct compiler *c, const struct sf_node *name,
+                               const struct sf_node *literal) {
+    bool is_strict = c->strict_integers && sf_node_kind(name) == SF_KIND_NAME &&
+                     sf_node_is_integer_literal(literal);
+    return SF_VALUE_UNTRIED | SF_VALUE_NO_NUMBER | (is_strict ? SF_VALUE_REAL : 0);
 }
 
+/* x <= 5 is x < the next number, x > 5 is not that, and so on: one instruction for all that order. */
 static void emit_slot_comparison(struct compiler *c, const struct sf_node *left,
                                  const struct sf_node *right, enum sf_relation relation, bool any,
                                  struct group *group) {
-    uint32_t slot = slot_of(c, left);
-    bool is_integer = right->number.kind == SF_NUMBER_INTEGER;
-    enum sf_opcode opcode = any ? (is_integer ? SF_OP_ANY_COMPARE_INTEGER : SF_OP_ANY_COMPARE_REAL)
-                                : (is_integer ? SF_OP_COMPARE_INTEGER : SF_OP_COMPARE_REAL);
-    struct sf_instruction *compare = emit_in_group(c, opcode, group);
-    compare->slot = slot;
-    compare->accepted = (uint8_t)relation;
-    compare->strict = !any && is_strict(c, left, right);
-    if (is_integer) {
-        compare->integer = right->number.integer;
-    } else {
-        compare->real = right->number.real;
+    bool is_equality = relation == SF_EQUAL || relation == (SF_LESS | SF_GREATER);
+    bool accepted = is_equality ? relation == SF_EQUAL : (relation & SF_LESS) != 0;
+    struct sf_instruction *compare =
+        emit_predicate(c, is_equality ? SF_OP_SAME : SF_OP_LESS, accepted, group);
+    compare->slot = left->slot;
+    compare->heeds = any ? SF_VALUE_UNTRIED | SF_VALUE_NO_NUMBER | SF_VALUE_EARLIER
+                         : heeds_of_number(c, left, right);
+    compare->bytes = (uint32_t)relation;
+    compare->rank = sf_number_rank(right->number);
+    if (relation == (SF_LESS | SF_EQUAL) || relation == SF_GREATER) {
+        compare->rank = sf_rank_next(compare->rank);
     }
 }
 
@@ -319,23 +415,35 @@ static void emit_number_comparison(struct compiler *c, const struct sf_node *lef
     } else {
         emit_number(c, left, 0);
         emit_number(c, right, 1);
-        struct sf_instruction *compare = emit_in_group(c, SF_OP_COMPARE_NUMBERS, group);
-        compare->accepted = (uint8_t)relation;
+        struct sf_instruction *compare = emit_predicate(c, SF_OP_COMPARE_NUMBERS, true, group);
+        compare->accepts = (uint8_t)relation;
         compare->slot = 0;
         compare->bytes = 1;
     }
 }
 
-/* An operator over a name and a text. */
-static void emit_text(struct compiler *c, enum sf_opcode opcode, const struct sf_node *name,
-                      struct sf_text text, bool accepted, struct group *group) {
-    uint32_t slot = slot_of(c, name);
-    uint32_t offset = add_data(c, text.at, text.bytes);
+/* EQUAL_LONG or another operator over a name and a text. Two of them are faster for texts that fit into a word. */
+static struct sf_instruction *emit_text(struct compiler *c, enum sf_opcode opcode,
+                                        const struct sf_node *name, struct sf_text text,
+                                        bool accepted, struct group *group) {
+    const uint64_t all = UINT64_MAX;
+    bool is_equal = opcode == SF_OP_EQUAL_LONG;
+    bool is_word = text.bytes <= sizeof all && (is_equal || opcode == SF_OP_STARTS_WITH_LONG);
+    uint32_t offset = is_word ? 0 : add_data(c, text.at, text.bytes);
+    if (is_word) {
+        opcode = is_equal ? SF_OP_EQUAL : SF_OP_STARTS_WITH;
+    }
     struct sf_instruction *instruction = emit_predicate(c, opcode, accepted, group);
-    instruction->slot = slot;
+    instruction->slot = name->slot;
+    instruction->heeds = SF_VALUE_ABSENT;
     instruction->bytes = (uint32_t)text.bytes;
     instruction->word = sf_text_word(text.at, text.bytes);
-    instruction->offset = offset;
+    if (is_word) {
+        instruction->mask = sf_text_word((const char *)&all, text.bytes);
+    } else {
+        instruction->offset = offset;
+    }
+    return instruction;
 }
 
 static void emit_text_equality(struct compiler *c, const struct sf_node *left,
@@ -343,15 +451,14 @@ static void emit_text_equality(struct compiler *c, const struct sf_node *left,
     if (!is_slot(left) && !is_slot(right)) {
         emit_constant(c, truth_of(sf_text_equal(left->text, right->text) == accepted), group);
     } else if (is_slot(left) && is_slot(right)) {
-        uint32_t left_slot = slot_of(c, left);
-        uint32_t right_slot = slot_of(c, right);
         struct sf_instruction *equal = emit_predicate(c, SF_OP_EQUAL_SLOTS, accepted, group);
-        equal->slot = left_slot;
-        equal->bytes = right_slot;
+        equal->slot = left->slot;
+        equal->bytes = right->slot;
+        equal->heeds = SF_VALUE_ABSENT;
     } else if (is_slot(left)) {
-        emit_text(c, SF_OP_EQUAL, left, right->text, accepted, group);
+        emit_text(c, SF_OP_EQUAL_LONG, left, right->text, accepted, group);
     } else {
-        emit_text(c, SF_OP_EQUAL, right, left->text, accepted, group);
+        emit_text(c, SF_OP_EQUAL_LONG, right, left->text, accepted, group);
     }
 }
 
@@ -384,7 +491,7 @@ static void emit_comparison(struct compiler *c, const struct sf_node *node, bool
     bool is_equality = node->relation == SF_EQUAL || node->relation == (SF_LESS | SF_GREATER);
     bool accepted = (relation & SF_EQUAL) != 0;
     if (node->any && is_equality) {
-        emit_text(c, SF_OP_ANY_EQUAL, left, right->text, true, group);
+        emit_text(c, SF_OP_EQUAL_LONG, left, right->text, true, group)->heeds |= SF_VALUE_EARLIER;
     } else if (node->any) {
         emit_slot_comparison(c, left, right, relation, true, group);
     } else if (!is_equality || left_kind == SF_KIND_NUMBER || right_kind == SF_KIND_NUMBER) {
@@ -422,12 +529,11 @@ static void emit_between(struct compiler *c, const struct sf_node *node, bool ne
     negated = negated != node->negated;
     if (is_slot(operand) && low->is_constant && high->is_constant &&
         low->number.kind == SF_NUMBER_INTEGER && high->number.kind == SF_NUMBER_INTEGER &&
-        is_strict(c, operand, low) == is_strict(c, operand, high)) {
-        uint32_t slot = slot_of(c, operand);
+        heeds_of_number(c, operand, low) == heeds_of_number(c, operand, high)) {
         struct sf_instruction *between = emit_predicate(c, SF_OP_BETWEEN, !negated, group);
-        between->slot = slot;
-        between->strict = is_strict(c, operand, low);
-        between->integer = low->number.integer;
+        between->slot = operand->slot;
+        between->heeds = heeds_of_number(c, operand, low);
+        between->low = low->number.integer;
         between->high = high->number.integer;
         return;
     }
@@ -445,11 +551,9 @@ static void emit_in(struct compiler *c, const struct sf_node *node, bool negated
                     struct group *group) {
     const struct sf_node *left = node->first;
     negated = negated != node->negated;
-    for (const struct sf_node *literal = left->next; literal != NULL; literal = literal->next) {
-        if (literal->type == SF_NODE_TRUTH) { /* the tag * */
-            emit_constant(c, SF_TRUE, group);
-            return;
-        }
+    if (has_star(node)) {
+        emit_constant(c, SF_TRUE, group);
+        return;
     }
     if (left->next->next == NULL) {
         struct sf_node *comparison = make_comparison(c, left, SF_EQUAL, left->next, node->any);
@@ -458,24 +562,26 @@ static void emit_in(struct compiler *c, const struct sf_node *node, bool negated
         }
         return;
     }
+    bool is_strict = c->strict_integers && sf_node_kind(left) == SF_KIND_NAME;
     struct sf_set set;
-    uint32_t slot = slot_of(c, left);
-    if (sf_set_build(&set, c->arena, &c->data, left->next) != SF_OK) {
+    if (sf_set_build(&set, c->arena, &c->data, left->next, is_strict) != SF_OK) {
         fail(c);
         return;
     }
+    bool is_few = sf_set_is_few(&set, &c->data);
     struct sf_instruction *in =
-        emit_predicate(c, node->any ? SF_OP_ANY_IN : SF_OP_IN, !negated, group);
-    in->slot = slot;
+        emit_predicate(c, is_few ? SF_OP_IN_FEW : SF_OP_IN, !negated, group);
+    in->slot = left->slot;
+    in->heeds = (uint8_t)((set.n_numbers == 0 ? SF_VALUE_ABSENT : SF_VALUE_UNTRIED) |
+                          (node->any ? SF_VALUE_EARLIER : 0));
     in->bytes = set.n_texts;
     in->n_numbers = set.n_numbers;
     in->offset = set.offset;
-    in->strict = c->strict_integers && !node->any && sf_node_kind(left) == SF_KIND_NAME;
 }
 
 static enum sf_opcode opcode_of_text(enum sf_node_type type) {
     return type == SF_NODE_CONTAINS     ? SF_OP_CONTAINS
-           : type == SF_NODE_STARTSWITH ? SF_OP_STARTS_WITH
+           : type == SF_NODE_STARTSWITH ? SF_OP_STARTS_WITH_LONG
                                         : SF_OP_ENDS_WITH;
 }
 
@@ -495,7 +601,7 @@ static enum sf_opcode simplify_pattern(struct sf_text *pattern) {
     }
     *pattern = text;
     return open_start ? (open_end ? SF_OP_CONTAINS : SF_OP_ENDS_WITH)
-                      : (open_end ? SF_OP_STARTS_WITH : SF_OP_EQUAL);
+                      : (open_end ? SF_OP_STARTS_WITH_LONG : SF_OP_EQUAL_LONG);
 }
 
 static bool holds_for_string(const struct sf_node *node, struct sf_text text) {
@@ -525,16 +631,21 @@ static void emit_text_operator(struct compiler *c, const struct sf_node *node, b
     }
 }
 
+static void emit_is_true(struct compiler *c, const struct sf_node *node, bool accepted,
+                         struct group *group) {
+    struct sf_instruction *is_true = emit_predicate(c, SF_OP_IS_TRUE, accepted, group);
+    is_true->slot = node->slot;
+    is_true->heeds = SF_VALUE_ABSENT;
+}
+
 static void emit_is_null(struct compiler *c, const struct sf_node *node, bool negated,
                          struct group *group) {
     const struct sf_node *operand = node->first;
     bool accepted = negated != node->negated; /* what it is when the operand is known */
     switch (sf_node_kind(operand)) {
-    case SF_KIND_NAME: {
-        uint32_t slot = slot_of(c, operand);
-        emit_predicate(c, SF_OP_IS_PRESENT, accepted, group)->slot = slot;
+    case SF_KIND_NAME:
+        emit_predicate(c, SF_OP_IS_PRESENT, accepted, group)->slot = operand->slot;
         break;
-    }
     case SF_KIND_STRING:
         emit_constant(c, truth_of(accepted), group);
         break;
@@ -556,11 +667,9 @@ static void emit_condition(struct compiler *c, const struct sf_node *node, bool 
                            struct group *group) {
     switch (node->type) {
     case SF_NODE_NAME:
-    case SF_NODE_ATTRIBUTE: {
-        uint32_t slot = slot_of(c, node);
-        emit_predicate(c, SF_OP_IS_TRUE, !negated, group)->slot = slot;
+    case SF_NODE_ATTRIBUTE:
+        emit_is_true(c, node, !negated, group);
         break;
-    }
     case SF_NODE_TRUTH:
         emit_constant(c, truth_of(node->is_true != negated), group);
         break;
@@ -596,7 +705,7 @@ static void emit_condition(struct compiler *c, const struct sf_node *node, bool 
     case SF_NODE_NUMBER:
     case SF_NODE_SIGN:
     case SF_NODE_ARITHMETIC:
-        assert(!"the checker refuses these as conditions");
+        assert(false); /* the checker refuses these as conditions */
         break;
     }
 }
@@ -604,17 +713,16 @@ static void emit_condition(struct compiler *c, const struct sf_node *node, bool 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static void emit_root(struct compiler *c, const struct sf_node *root) {
-    const struct sf_node *inner = root;
     bool negated = false;
-    while (inner->type == SF_NODE_NOT) {
-        inner = inner->first;
-        negated = !negated;
-    }
+    const struct sf_node *inner = without_not(root, &negated);
     bool is_junction = inner->type == SF_NODE_OR || inner->type == SF_NODE_AND;
     struct group group = open_group(c, is_junction ? stop_of(inner, negated) : SF_FALSE, 0);
-    emit_condition(c, root, false, &group);
-    close_outermost(c, &group);
-    emit(c, SF_OP_RETURN)->stop = (uint8_t)truth_of(group.stop == SF_FALSE);
+    emit_condition(c, inner, negated, &group);
+    if (c->status == SF_OK) {
+        c->code[group.last - 1].jump = SF_LAST;
+        c->code[group.last - 1].truths = sf_truths(group.stop);
+    }
+    emit_end(c, SF_OP_RETURN, &group, 0);
 }
 
 /* Put everything into one block. */
@@ -631,6 +739,11 @@ static const struct sf_program *assemble(struct compiler *c) {
     program->n_numbers = c->n_numbers;
     program->n_truths = c->n_truths;
     memcpy(program->code, c->code, code_bytes);
+    for (size_t i = 0; i < c->n_code; i++) {
+        if (sf_opcode_has_data((enum sf_opcode)program->code[i].opcode)) {
+            program->code[i].offset += (c->n_code - i) * sizeof *c->code;
+        }
+    }
     if (c->data.bytes > 0) {
         memcpy((char *)(program->code + c->n_code), c->data.at, c->data.bytes);
     }
@@ -639,7 +752,7 @@ static const struct sf_program *assemble(struct compiler *c) {
 }
 
 enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
-                               bool strict_integers, const struct sf_node *root,
+                               bool strict_integers, struct sf_node *root,
                                struct sf_compiled *compiled_out) {
     struct compiler c = {
         .arena = arena,
@@ -647,6 +760,7 @@ enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
         .strict_integers = strict_integers,
         .data = {.arena = arena},
     };
+    prepare(&c, root);
     emit_root(&c, root);
     *compiled_out =
         (struct sf_compiled){.program = assemble(&c), .names = c.name_ids, .n_names = c.n_names};

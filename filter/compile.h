@@ -16,9 +16,9 @@ struct sf_compiled {
     uint32_t n_names;
 };
 
-/* Compile `root` with names in `names`. SF_OK or SF_E_NOMEM: no reference is kept then. */
+/* Compile `root`, whose slot and is_costly are set on the way, with names in `names`. SF_OK or SF_E_NOMEM: no reference is kept then. */
 SF_MUST_CHECK enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
-                                             bool strict_integers, const struct sf_node *root,
+                                             bool strict_integers, struct sf_node *root,
                                              struct sf_compiled *compiled_out);
 
 #endif

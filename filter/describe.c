@@ -92,5 +92,5 @@ static struct sf_text slot_name(const void *user, uint32_t slot) {
 }
 
 void sf_filter_write_program(const struct sf_filter *filter, sf_write_fn *write, void *user) {
-    sf_program_write(filter->program, slot_name, filter->schema, write, user);
+    sf_program_write(sf_filter_program(filter), slot_name, filter->schema, write, user);
 }

@@ -1,235 +1,202 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Running programs.
+ * Running programs. There is a loop, run(), that has all instructions; and for those that filters mostly consist of there
+ * are steps, functions that each end by calling the next one, which compilers make a jump. sf_eval goes by steps and gets
+ * into the loop when something rarer comes. Both take what an instruction does from the same functions.
  *
- * The common predicates are written out in the loop so that they need no call: a text is compared by its length and first
- * eight bytes, a number by the integer that the value remembers. What is rarer is a function of its own. */
+ * What values of messages are is anybody's guess, a processor's too, and a wrong guess costs more time than several
+ * comparisons. So in steps nothing branches on it but whether a value is there at all. There are no other calls either, so
+ * that all they work with stays in registers. */
 #include "eval.h"
 
 #include "like.h"
 #include "set.h"
 
-/* ---- values ---------------------------------------------------------------------------------------------------- */
+/* ---- conditions in a few instructions -------------------------------------------------------------------------- */
 
-static bool is_absent(const struct sf_value *value) {
-    return value->bytes == SF_ABSENT;
+/* What a predicate that is known says to its group: SF_DECIDED or nothing. `holds` is 0 or 1. */
+static inline unsigned bits_of(unsigned holds, const struct sf_instruction *at) {
+    return holds ^ at->flip;
 }
 
-/* Not inlined: the loop is left only for a value that is looked at as a number for the first time. */
-__attribute__((noinline)) static void convert(struct sf_value *value) {
-    struct sf_number number = sf_number_parse(sf_value_text(value));
-    value->kind = (uint8_t)number.kind;
-    if (number.kind == SF_NUMBER_INTEGER) {
-        value->integer = number.integer;
-    } else if (number.kind == SF_NUMBER_REAL) {
-        value->real = number.real;
+_Static_assert(SF_DECIDED == 1, "bits_of gives this bit");
+
+/* EQUAL; whether it may be EQUAL_LONG. */
+static inline unsigned equal(const struct sf_instruction *at, const struct sf_value *value) {
+    return bits_of((value->bytes == at->bytes) & (value->word == at->word), at);
+}
+
+static inline bool may_be_equal(const struct sf_instruction *at, const struct sf_value *value) {
+    return value->bytes == at->bytes && value->word == at->word;
+}
+
+static inline unsigned less(const struct sf_instruction *at, const struct sf_value *value) {
+    return bits_of(sf_rank_is_less(value->rank, at->rank), at);
+}
+
+static inline unsigned same(const struct sf_instruction *at, const struct sf_value *value) {
+    return bits_of(sf_rank_is_equal(value->rank, at->rank), at);
+}
+
+static inline unsigned between(const struct sf_instruction *at, const struct sf_value *value) {
+    const struct sf_rank low = {at->low, SF_RANK_NO_REST};
+    const struct sf_rank above = {at->high, SF_RANK_NO_REST + 1};
+    return bits_of((sf_rank_is_less(value->rank, low) ^ 1) & sf_rank_is_less(value->rank, above),
+                   at);
+}
+
+/* No two texts of a set have the same word and different lengths, since none has a NUL. */
+static inline unsigned in_few(const struct sf_instruction *at, const struct sf_value *value) {
+    const struct sf_set_text *texts = sf_instruction_data(at);
+    uint32_t found = 0; /* 1 + the length of the text that has the value's word */
+    for (uint32_t i = 0; i < at->bytes; i++) {
+        found |= (0u - (texts[i].word == value->word)) & (texts[i].bytes + 1);
     }
+    return bits_of(found == value->bytes + 1, at);
 }
 
-struct sf_number sf_value_number(struct sf_value *value) {
-    if (value->kind == SF_NUMBER_UNTRIED) {
-        convert(value);
-    }
-    struct sf_number number = {.kind = (enum sf_number_kind)value->kind};
-    if (number.kind == SF_NUMBER_INTEGER) {
-        number.integer = value->integer;
-    } else if (number.kind == SF_NUMBER_REAL) {
-        number.real = value->real;
-    }
-    return number;
+static inline unsigned starts_with(const struct sf_instruction *at, const struct sf_value *value) {
+    return bits_of((value->bytes >= at->bytes) & ((value->word & at->mask) == at->word), at);
 }
 
-static struct sf_value *earlier_value(struct sf_message *message, const struct sf_value *value) {
-    return value->earlier == 0 ? NULL : &message->earlier[value->earlier - 1];
-}
+/* ---- conditions on one value ----------------------------------------------------------------------------------- */
 
-/* ---- predicates ------------------------------------------------------------------------------------------------ */
-
-static enum sf_truth truth_of(bool holds) {
-    return holds ? SF_TRUE : SF_FALSE;
-}
-
-/* For a predicate whose operand is known. */
-static enum sf_truth accept(bool holds, const struct sf_instruction *instruction) {
-    return truth_of(holds == (instruction->accepted != 0));
-}
-
-static inline bool has_text(const struct sf_program *program,
-                            const struct sf_instruction *instruction,
-                            const struct sf_value *value) {
-    return value->bytes == instruction->bytes && value->word == instruction->word &&
-           (instruction->bytes <= sizeof instruction->word ||
-            memcmp(value->at, sf_program_data(program) + instruction->offset, instruction->bytes) ==
-                0);
-}
-
-static struct sf_number constant_of(const struct sf_instruction *instruction, bool is_integer) {
-    return is_integer ? sf_number_integer(instruction->integer)
-                      : (struct sf_number){.kind = SF_NUMBER_REAL, .real = instruction->real};
-}
-
-/* A value that is perhaps no number, or not of the constant's kind. */
-static enum sf_truth compare_value(struct sf_value *value, const struct sf_instruction *instruction,
-                                   bool is_integer) {
-    struct sf_number number = sf_value_number(value);
-    if (number.kind == SF_NUMBER_NONE ||
-        (instruction->strict && number.kind != SF_NUMBER_INTEGER)) {
-        return SF_UNKNOWN;
-    }
-    enum sf_relation relation = sf_number_compare(number, constant_of(instruction, is_integer));
-    return truth_of((relation & instruction->accepted) != 0);
-}
-
-static enum sf_truth between(struct sf_value *value, const struct sf_instruction *instruction) {
-    struct sf_number number = sf_value_number(value);
-    if (number.kind == SF_NUMBER_NONE ||
-        (instruction->strict && number.kind != SF_NUMBER_INTEGER)) {
-        return SF_UNKNOWN;
-    }
-    bool holds = sf_number_compare(number, sf_number_integer(instruction->integer)) != SF_LESS &&
-                 sf_number_compare(number, sf_number_integer(instruction->high)) != SF_GREATER;
-    return accept(holds, instruction);
-}
-
-/* The numbers of a set; `number` is the value's. */
-static enum sf_truth find_number(const struct sf_program *program, const struct sf_instruction *in,
-                                 struct sf_number number) {
-    const void *data =
-        sf_program_data(program) + in->offset + in->bytes * sizeof(struct sf_set_text);
-    const struct sf_set_number *numbers = data;
+static bool in(const struct sf_instruction *at, struct sf_message *message, uint32_t index,
+               bool *is_unknown_out) {
+    const struct sf_value *value = &message->values[index];
+    bool is_absent = (value->state & SF_VALUE_ABSENT) != 0;
     enum sf_truth truth = SF_FALSE;
-    if (number.kind == SF_NUMBER_NONE) {
-        return SF_UNKNOWN;
+    if (!is_absent && sf_set_has_text(at, sf_message_text(message, index), value->word)) {
+        return true;
     }
-    for (uint64_t i = 0; i < in->n_numbers; i++) {
-        bool is_integer = numbers[i].kind == SF_NUMBER_INTEGER;
-        struct sf_number literal = {.kind = (enum sf_number_kind)numbers[i].kind,
-                                    .integer = numbers[i].integer};
-        if (is_integer && in->strict && number.kind != SF_NUMBER_INTEGER) {
-            truth = SF_UNKNOWN;
-        } else if (sf_number_compare(number, literal) == SF_EQUAL) {
-            return SF_TRUE;
-        }
+    if (at->n_numbers > 0) {
+        truth = sf_set_has_number(at, value);
     }
-    return truth;
+    *is_unknown_out = truth == SF_UNKNOWN;
+    return truth == SF_TRUE;
 }
 
-static enum sf_truth in_set(const struct sf_program *program, const struct sf_instruction *in,
-                            struct sf_value *value) {
-    if (sf_set_has_text(program, in, value)) {
-        return accept(true, in);
-    }
-    enum sf_truth truth = in->n_numbers > 0  ? find_number(program, in, sf_value_number(value))
-                          : is_absent(value) ? SF_UNKNOWN
-                                             : SF_FALSE;
-    return truth == SF_UNKNOWN ? truth : accept(truth == SF_TRUE, in);
+static bool is_true(struct sf_text text, bool *is_unknown_out) {
+    bool holds = sf_text_is_word(text, "true");
+    *is_unknown_out = !holds && !sf_text_is_word(text, "false");
+    return holds;
 }
 
-static enum sf_truth text_predicate(const struct sf_program *program,
-                                    const struct sf_instruction *instruction,
-                                    const struct sf_value *value) {
-    if (is_absent(value)) {
-        return SF_UNKNOWN;
-    }
-    struct sf_text part = sf_program_text(program, instruction->offset, instruction->bytes);
-    struct sf_text text = sf_value_text(value);
-    switch ((enum sf_opcode)instruction->opcode) {
-    case SF_OP_LIKE:
-        return accept(sf_like_match(part, text), instruction);
+/* Conditions that look at the text itself. */
+static unsigned test_text(const struct sf_instruction *at, struct sf_message *message,
+                          uint32_t index) {
+    struct sf_text text = sf_message_text(message, index);
+    bool holds = false;
+    bool is_unknown = false;
+    switch ((enum sf_opcode)at->opcode) {
+    case SF_OP_EQUAL_LONG:
+        holds = may_be_equal(at, &message->values[index]) &&
+                sf_text_equal(text, sf_instruction_text(at));
+        break;
+    case SF_OP_EQUAL_SLOTS:
+        is_unknown = (message->values[at->bytes].state & SF_VALUE_ABSENT) != 0;
+        holds = !is_unknown && sf_text_equal(text, sf_message_text(message, at->bytes));
+        break;
+    case SF_OP_STARTS_WITH_LONG:
+        holds = sf_starts_with(text, sf_instruction_text(at));
+        break;
+    case SF_OP_ENDS_WITH:
+        holds = sf_ends_with(text, sf_instruction_text(at));
+        break;
     case SF_OP_CONTAINS:
-        return accept(sf_contains(text, part), instruction);
+        holds = sf_contains(text, sf_instruction_text(at));
+        break;
+    case SF_OP_LIKE:
+        holds = sf_like_match(sf_instruction_text(at), text);
+        break;
+    case SF_OP_IN:
+        holds = in(at, message, index, &is_unknown);
+        break;
+    default: /* IS_TRUE */
+        holds = is_true(text, &is_unknown);
+        break;
+    }
+    return is_unknown ? (unsigned)SF_DOUBTFUL : bits_of(holds, at);
+}
+
+/* Any condition, on values[index] alone. */
+static unsigned test_one(const struct sf_instruction *at, struct sf_message *message,
+                         uint32_t index) {
+    struct sf_value *value = &message->values[index];
+    if ((value->state & at->heeds & SF_VALUE_UNTRIED) != 0) {
+        (void)sf_message_number(message, index);
+    }
+    if ((value->state & at->heeds & ~(unsigned)SF_VALUE_EARLIER) != 0) {
+        return SF_DOUBTFUL;
+    }
+    switch ((enum sf_opcode)at->opcode) {
+    case SF_OP_EQUAL:
+        return equal(at, value);
+    case SF_OP_LESS:
+        return less(at, value);
+    case SF_OP_SAME:
+        return same(at, value);
+    case SF_OP_BETWEEN:
+        return between(at, value);
+    case SF_OP_IN_FEW:
+        return in_few(at, value);
     case SF_OP_STARTS_WITH:
-        return accept(sf_starts_with(text, part), instruction);
+        return starts_with(at, value);
+    case SF_OP_IS_PRESENT:
+        return bits_of((value->state & SF_VALUE_ABSENT) == 0, at);
     default:
-        return accept(sf_ends_with(text, part), instruction);
+        return test_text(at, message, index);
     }
 }
 
-static enum sf_truth is_true(const struct sf_instruction *instruction,
-                             const struct sf_value *value) {
-    if (is_absent(value)) {
-        return SF_UNKNOWN;
+/* Any condition on the value of a name; where any value of the name may hold, the truths for all joined by OR. */
+static unsigned test(const struct sf_instruction *at, struct sf_message *message) {
+    unsigned when_true = at->stop == SF_TRUE ? SF_DECIDED : 0;
+    uint32_t index = at->slot;
+    unsigned bits = test_one(at, message, index);
+    while (bits != when_true &&
+           (message->values[index].state & at->heeds & SF_VALUE_EARLIER) != 0) {
+        index = sf_message_earlier(message, index);
+        unsigned own = test_one(at, message, index);
+        bits = own == when_true || own == SF_DOUBTFUL ? own : bits;
     }
-    if (sf_text_is_word(sf_value_text(value), "true")) {
-        return accept(true, instruction);
-    }
-    return sf_text_is_word(sf_value_text(value), "false") ? accept(false, instruction) : SF_UNKNOWN;
-}
-
-static enum sf_truth equal_slots(const struct sf_instruction *instruction,
-                                 const struct sf_value *left, const struct sf_value *right) {
-    if (is_absent(left) || is_absent(right)) {
-        return SF_UNKNOWN;
-    }
-    return accept(sf_text_equal(sf_value_text(left), sf_value_text(right)), instruction);
-}
-
-/* One value of a predicate that asks all of them. */
-static enum sf_truth test_value(const struct sf_program *program,
-                                const struct sf_instruction *instruction, struct sf_value *value) {
-    switch ((enum sf_opcode)instruction->opcode) {
-    case SF_OP_ANY_EQUAL:
-        return is_absent(value) ? SF_UNKNOWN : truth_of(has_text(program, instruction, value));
-    case SF_OP_ANY_IN:
-        return in_set(program, instruction, value);
-    default:
-        return compare_value(value, instruction, instruction->opcode == SF_OP_ANY_COMPARE_INTEGER);
-    }
-}
-
-/* Whether it holds for any value of the name: the truths of all, joined by OR. */
-static enum sf_truth any_value(const struct sf_program *program,
-                               const struct sf_instruction *instruction,
-                               struct sf_message *message) {
-    enum sf_truth result = SF_FALSE;
-    for (struct sf_value *value = &message->slots[instruction->slot]; value != NULL;
-         value = earlier_value(message, value)) {
-        enum sf_truth truth = test_value(program, instruction, value);
-        if (truth == SF_TRUE) {
-            return SF_TRUE;
-        }
-        result = truth == SF_UNKNOWN ? SF_UNKNOWN : result;
-    }
-    return result;
+    return bits;
 }
 
 /* ---- registers ------------------------------------------------------------------------------------------------- */
 
-static enum sf_truth compare_numbers(const struct sf_instruction *instruction,
-                                     const struct sf_number *numbers) {
-    struct sf_number left = numbers[instruction->slot];
-    struct sf_number right = numbers[instruction->bytes];
-    if (left.kind == SF_NUMBER_NONE || right.kind == SF_NUMBER_NONE) {
-        return SF_UNKNOWN;
-    }
-    return truth_of((sf_number_compare(left, right) & instruction->accepted) != 0);
-}
+/* Where a program keeps what it computes, and the bits of groups that do not fit into a word. */
+struct registers {
+    struct sf_number numbers[SF_MAX_REGISTERS];
+    uint8_t truths[SF_MAX_REGISTERS];
+    uint64_t outer_bits[SF_MAX_DEPTHS / SF_DEPTHS_IN_WORD + 1];
+};
 
 /* Instructions that put a number into a register. */
-static void compute(const struct sf_instruction *instruction, struct sf_message *message,
+static void compute(const struct sf_instruction *at, struct sf_message *message,
                     struct sf_number *numbers) {
-    struct sf_number *result = &numbers[instruction->slot];
-    switch ((enum sf_opcode)instruction->opcode) {
+    struct sf_number *result = &numbers[at->slot];
+    switch ((enum sf_opcode)at->opcode) {
     case SF_OP_LOAD_INTEGER:
-        *result = constant_of(instruction, true);
+        *result = sf_number_integer(at->integer);
         break;
     case SF_OP_LOAD_REAL:
-        *result = constant_of(instruction, false);
+        *result = sf_number_real(at->real);
         break;
     case SF_OP_LOAD_SLOT:
-        *result = sf_value_number(&message->slots[instruction->bytes]);
+        *result = sf_message_number(message, at->bytes);
         break;
     case SF_OP_ADD:
-        *result = sf_number_add(*result, numbers[instruction->bytes]);
+        *result = sf_number_add(*result, numbers[at->bytes]);
         break;
     case SF_OP_SUBTRACT:
-        *result = sf_number_subtract(*result, numbers[instruction->bytes]);
+        *result = sf_number_subtract(*result, numbers[at->bytes]);
         break;
     case SF_OP_MULTIPLY:
-        *result = sf_number_multiply(*result, numbers[instruction->bytes]);
+        *result = sf_number_multiply(*result, numbers[at->bytes]);
         break;
     case SF_OP_DIVIDE:
-        *result = sf_number_divide(*result, numbers[instruction->bytes]);
+        *result = sf_number_divide(*result, numbers[at->bytes]);
         break;
     case SF_OP_NEGATE:
         *result = sf_number_negate(*result);
@@ -240,82 +207,75 @@ static void compute(const struct sf_instruction *instruction, struct sf_message 
     }
 }
 
-static enum sf_truth equal_truths(const struct sf_instruction *instruction, const uint8_t *truths) {
-    uint8_t left = truths[instruction->slot];
-    uint8_t right = truths[instruction->bytes];
-    if (left == SF_UNKNOWN || right == SF_UNKNOWN) {
-        return SF_UNKNOWN;
+static unsigned compare_numbers(const struct sf_instruction *at, const struct sf_number *numbers) {
+    struct sf_number left = numbers[at->slot];
+    struct sf_number right = numbers[at->bytes];
+    if (left.kind == SF_NUMBER_NONE || right.kind == SF_NUMBER_NONE) {
+        return SF_DOUBTFUL;
     }
-    return accept(left == right, instruction);
+    return bits_of((sf_number_compare(left, right) & at->accepts) != 0, at);
+}
+
+static unsigned equal_truths(const struct sf_instruction *at, const uint8_t *truths) {
+    unsigned left = truths[at->slot];
+    unsigned right = truths[at->bytes];
+    bool is_unknown = left == SF_UNKNOWN || right == SF_UNKNOWN;
+    return is_unknown ? (unsigned)SF_DOUBTFUL : bits_of(left == right, at);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------------------------- */
+
+/* `bits` holds two bits for each group that is open, those of the innermost lowest. BEGIN, JOIN and SETTLE have in
+ * `bytes` the depth of the group around theirs. */
+
+static inline bool is_word_full(uint32_t depth) {
+    return depth % SF_DEPTHS_IN_WORD == SF_DEPTHS_IN_WORD - 1;
+}
+
+static uint64_t begin(const struct sf_instruction *at, uint64_t bits, struct registers *registers) {
+    if (!is_word_full(at->bytes)) {
+        return bits << 2;
+    }
+    registers->outer_bits[at->bytes / SF_DEPTHS_IN_WORD] = bits;
+    return 0;
+}
+
+/* The bits of the group around. */
+static uint64_t end(const struct sf_instruction *at, uint64_t bits,
+                    const struct registers *registers) {
+    return is_word_full(at->bytes) ? registers->outer_bits[at->bytes / SF_DEPTHS_IN_WORD]
+                                   : bits >> 2;
+}
+
+static inline enum sf_truth truth_at_end(const struct sf_instruction *at, uint64_t bits) {
+    return (enum sf_truth)sf_truth_of_group(at->truths, bits & 3);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------------------------- */
 
-/* Where a program keeps what it computes; only programs that need it get it. */
-struct registers {
-    struct sf_number numbers[SF_MAX_REGISTERS];
-    uint8_t truths[SF_MAX_REGISTERS];
-};
-
-static enum sf_truth run(const struct sf_program *program, struct sf_message *message,
-                         uint8_t *marks, struct registers *registers) {
-    struct sf_value *slots = message->slots;
-    const struct sf_instruction *at = program->code;
-    enum sf_truth truth = SF_UNKNOWN;
+/* Go on from `at` to the end. */
+static enum sf_truth run(struct sf_message *message, const struct sf_instruction *at,
+                         uint64_t bits) {
+    struct registers registers;
     for (;;) {
-        struct sf_value *value;
         switch ((enum sf_opcode)at->opcode) {
         case SF_OP_CONSTANT:
-            truth = (enum sf_truth)at->accepted;
+            bits |= at->flip;
             break;
-        case SF_OP_EQUAL:
-            value = &slots[at->slot];
-            truth = is_absent(value) ? SF_UNKNOWN : accept(has_text(program, at, value), at);
-            break;
-        case SF_OP_EQUAL_SLOTS:
-            truth = equal_slots(at, &slots[at->slot], &slots[at->bytes]);
-            break;
-        case SF_OP_COMPARE_INTEGER:
-            truth = compare_value(&slots[at->slot], at, true);
-            break;
-        case SF_OP_COMPARE_REAL:
-            truth = compare_value(&slots[at->slot], at, false);
-            break;
-        case SF_OP_BETWEEN:
-            truth = between(&slots[at->slot], at);
-            break;
-        case SF_OP_IN:
-            truth = in_set(program, at, &slots[at->slot]);
-            break;
-        case SF_OP_LIKE:
-        case SF_OP_CONTAINS:
-        case SF_OP_STARTS_WITH:
-        case SF_OP_ENDS_WITH:
-            truth = text_predicate(program, at, &slots[at->slot]);
-            break;
-        case SF_OP_IS_TRUE:
-            truth = is_true(at, &slots[at->slot]);
-            break;
-        case SF_OP_IS_PRESENT:
-            truth = accept(!is_absent(&slots[at->slot]), at);
-            break;
-        case SF_OP_ANY_EQUAL:
-        case SF_OP_ANY_COMPARE_INTEGER:
-        case SF_OP_ANY_COMPARE_REAL:
-        case SF_OP_ANY_IN:
-            truth = any_value(program, at, message);
+        default: /* all that look at a value */
+            bits |= test(at, message);
             break;
         case SF_OP_COMPARE_NUMBERS:
-            truth = compare_numbers(at, registers->numbers);
+            bits |= compare_numbers(at, registers.numbers);
             break;
         case SF_OP_IS_NUMBER:
-            truth = accept(registers->numbers[at->slot].kind != SF_NUMBER_NONE, at);
+            bits |= bits_of(registers.numbers[at->slot].kind != SF_NUMBER_NONE, at);
             break;
         case SF_OP_EQUAL_TRUTHS:
-            truth = equal_truths(at, registers->truths);
+            bits |= equal_truths(at, registers.truths);
             break;
         case SF_OP_IS_KNOWN:
-            truth = accept(registers->truths[at->slot] != SF_UNKNOWN, at);
+            bits |= bits_of(registers.truths[at->slot] != SF_UNKNOWN, at);
             break;
         case SF_OP_LOAD_INTEGER:
         case SF_OP_LOAD_REAL:
@@ -326,59 +286,129 @@ static enum sf_truth run(const struct sf_program *program, struct sf_message *me
         case SF_OP_MULTIPLY:
         case SF_OP_DIVIDE:
         case SF_OP_NEGATE:
-            compute(at++, message, registers->numbers);
+            compute(at++, message, registers.numbers);
+            continue;
+        case SF_OP_BEGIN:
+            bits = begin(at++, bits, &registers);
             continue;
         case SF_OP_JOIN:
-            truth = marks[at->depth] != 0 ? SF_UNKNOWN : (enum sf_truth)at->stop;
-            marks[at->depth] = 0;
+            bits = (at->is_first ? bits & ~UINT64_C(3) : end(at, bits, &registers)) |
+                   sf_bits_of_nested(bits & 3);
             break;
         case SF_OP_SETTLE:
-            registers->truths[at->slot] = marks[at->depth] != 0 ? SF_UNKNOWN : at->stop;
-            marks[at->depth] = 0;
-            at += at->jump;
-            continue;
-        case SF_OP_SET:
-            registers->truths[at->slot] = at->stop;
-            at++;
+            registers.truths[at->slot] = (uint8_t)truth_at_end(at, bits);
+            bits = end(at++, bits, &registers);
             continue;
         case SF_OP_RETURN:
-        default:
-            return marks[0] != 0 ? SF_UNKNOWN : (enum sf_truth)at->stop;
+            return truth_at_end(at, bits);
         }
-        /* a predicate or JOIN: `outer` is the depth of the group that it belongs to */
-        size_t outer = at->opcode == SF_OP_JOIN ? at->offset : at->depth;
-        if (truth == (enum sf_truth)at->stop) {
-            if (at->jump == 0) {
-                return truth;
-            }
-            marks[outer] = 0;
-            at += at->jump;
-        } else {
-            marks[outer] |= truth == SF_UNKNOWN;
-            at++;
+        if (at->jump == SF_LAST) {
+            return truth_at_end(at, bits);
         }
+        at += at->jump != 0 && (bits & SF_DECIDED) != 0 ? at->jump : 1;
     }
 }
-
-/* Programs that need more than the common ones do. */
-__attribute__((noinline)) static enum sf_truth run_large(const struct sf_program *program,
-                                                         struct sf_message *message) {
-    struct registers registers;
-    uint8_t marks[SF_MAX_DEPTHS] = {0};
-    return run(program, message, marks, &registers);
-}
-
-enum { SMALL_DEPTHS = 8 };
 
 enum sf_truth sf_run(const struct sf_program *program, struct sf_message *message) {
-    if (program->n_depths > SMALL_DEPTHS || program->n_numbers > 0 || program->n_truths > 0) {
-        return run_large(program, message);
-    }
-    uint8_t marks[SMALL_DEPTHS] = {0};
-    return run(program, message, marks, NULL);
+    return run(message, program->code, 0);
 }
 
+/* ---- steps ----------------------------------------------------------------------------------------------------- */
+
+/* The instruction `at` and all behind it. */
+typedef enum sf_truth step_fn(const struct sf_value *values, const struct sf_instruction *at,
+                              uint64_t bits, struct sf_message *message);
+
+static step_fn *const steps[SF_N_OPCODES];
+
+static inline enum sf_truth step(const struct sf_value *values, const struct sf_instruction *at,
+                                 uint64_t bits, struct sf_message *message) {
+    return steps[at->opcode](values, at, bits, message);
+}
+
+/* What comes behind a condition. */
+static inline enum sf_truth go_on(const struct sf_value *values, const struct sf_instruction *at,
+                                  uint64_t bits, struct sf_message *message) {
+    if (at->jump == 0) {
+        return step(values, at + 1, bits, message);
+    }
+    if (at->jump == SF_LAST) {
+        return truth_at_end(at, bits);
+    }
+    at += (bits & SF_DECIDED) != 0 ? at->jump : 1;
+    return step(values, at, bits, message);
+}
+
+static enum sf_truth step_other(const struct sf_value *values, const struct sf_instruction *at,
+                                uint64_t bits, struct sf_message *message) {
+    (void)values;
+    return run(message, at, bits);
+}
+
+/* A condition on a value that is in one of the states that it heeds. */
+static enum sf_truth step_odd(const struct sf_value *values, const struct sf_instruction *at,
+                              uint64_t bits, struct sf_message *message) {
+    unsigned odd = values[at->slot].state & at->heeds;
+    if ((odd & (SF_VALUE_EARLIER | SF_VALUE_UNTRIED)) != 0) {
+        return run(message, at, bits);
+    }
+    return go_on(values, at, bits | SF_DOUBTFUL, message);
+}
+
+/* A step of a condition that is not odd. */
+#define STEP(name)                                                                                 \
+    static enum sf_truth step_##name(const struct sf_value *values,                                \
+                                     const struct sf_instruction *at, uint64_t bits,               \
+                                     struct sf_message *message) {                                 \
+        const struct sf_value *value = &values[at->slot];                                          \
+        if ((value->state & at->heeds) != 0) {                                                     \
+            return step_odd(values, at, bits, message);                                            \
+        }                                                                                          \
+        return go_on(values, at, bits | name(at, value), message);                                 \
+    }
+
+STEP(equal)
+STEP(less)
+STEP(same)
+STEP(between)
+STEP(in_few)
+STEP(starts_with)
+
+static enum sf_truth step_equal_long(const struct sf_value *values, const struct sf_instruction *at,
+                                     uint64_t bits, struct sf_message *message) {
+    const struct sf_value *value = &values[at->slot];
+    if ((value->state & at->heeds) != 0) {
+        return step_odd(values, at, bits, message);
+    }
+    if (may_be_equal(at, value)) {
+        return run(message, at, bits);
+    }
+    return go_on(values, at, bits | bits_of(0, at), message);
+}
+
+static enum sf_truth step_begin(const struct sf_value *values, const struct sf_instruction *at,
+                                uint64_t bits, struct sf_message *message) {
+    if (is_word_full(at->bytes)) {
+        return run(message, at, bits);
+    }
+    return step(values, at + 1, bits << 2, message);
+}
+
+static enum sf_truth step_join(const struct sf_value *values, const struct sf_instruction *at,
+                               uint64_t bits, struct sf_message *message) {
+    uint64_t outer = at->is_first ? bits & ~UINT64_C(3) : bits >> 2;
+    return go_on(values, at, outer | sf_bits_of_nested(bits & 3), message);
+}
+
+static step_fn *const steps[SF_N_OPCODES] = {
+#define SF_OPCODE(name, text, operands, step) step_##step,
+#include "opcodes.def"
+#undef SF_OPCODE
+};
+
 enum sf_truth sf_eval(const struct sf_filter *filter, struct sf_message *message) {
-    enum sf_truth verdict = sf_message_verdict(message);
-    return verdict != SF_TRUE ? verdict : sf_run(filter->program, message);
+    if (!sf_message_is_bound(message)) {
+        return sf_message_verdict(message);
+    }
+    return step(message->values, sf_filter_program(filter)->code, 0, message);
 }

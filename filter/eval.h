@@ -7,10 +7,7 @@
 #include "message.h"
 #include "program.h"
 
-/* The truth of a program against a message whose verdict is SF_TRUE. */
+/* The truth of a program against a message that is bound. sf_eval gives the same, faster. */
 enum sf_truth sf_run(const struct sf_program *program, struct sf_message *message);
-
-/* A value as a number; converts its text if nobody has yet. */
-struct sf_number sf_value_number(struct sf_value *value);
 
 #endif

@@ -45,40 +45,40 @@ static void write_node(struct explainer *explainer, const struct sf_node *node) 
     sf_arena_deinit(&arena);
 }
 
-/* The value that a name or attribute has. */
-static struct sf_value *value_of(struct explainer *explainer, const struct sf_node *node) {
-    uint32_t slot = sf_slot_of_attribute(node->attribute);
-    if (node->type == SF_NODE_NAME) {
-        slot = sf_slot_of_name(sf_intern_find(&explainer->filter->schema->names, node->text));
-    }
-    return &explainer->message->slots[slot];
+/* The slot of a name or attribute. */
+static uint32_t slot_of(const struct explainer *explainer, const struct sf_node *node) {
+    return node->type == SF_NODE_NAME
+               ? sf_slot_of_name(sf_intern_find(&explainer->filter->schema->names, node->text))
+               : sf_slot_of_attribute(node->attribute);
 }
 
-static bool is_absent(const struct sf_value *value) {
-    return value->bytes == SF_ABSENT && value->kind == SF_NUMBER_NONE;
+static unsigned state_of(const struct explainer *explainer, uint32_t at) {
+    return explainer->message->values[at].state;
 }
 
-static void write_value(struct explainer *explainer, struct sf_value *value) {
-    if (value->bytes == SF_ABSENT) { /* a number without a text: $qos, $payload_bytes */
+static void write_value(struct explainer *explainer, uint32_t at) {
+    if ((state_of(explainer, at) & SF_VALUE_ABSENT) !=
+        0) { /* a number without a text: $qos, $payload_bytes */
         char text[SF_NUMBER_TEXT_BYTES];
-        sf_number_write(sf_value_number(value), text);
+        sf_number_write(sf_message_number(explainer->message, at), text);
         sf_output_print(&explainer->out, "%s", text);
     } else {
         struct sf_quoted quoted;
-        sf_output_print(&explainer->out, "'%s'", sf_quote(&quoted, sf_value_text(value)));
+        sf_output_print(&explainer->out, "'%s'",
+                        sf_quote(&quoted, sf_message_text(explainer->message, at)));
     }
 }
 
 /* The last value, and with `any` those before it as well. */
-static void write_values(struct explainer *explainer, struct sf_value *value, bool any) {
-    write_value(explainer, value);
-    for (int n = 1; any && value->earlier != 0; n++) {
-        value = &explainer->message->earlier[value->earlier - 1];
+static void write_values(struct explainer *explainer, uint32_t at, bool any) {
+    write_value(explainer, at);
+    for (int n = 1; any && (state_of(explainer, at) & SF_VALUE_EARLIER) != 0; n++) {
+        at = sf_message_earlier(explainer->message, at);
         sf_output_print(&explainer->out, n < MAX_VALUES ? ", " : ", ...");
         if (n == MAX_VALUES) {
             return;
         }
-        write_value(explainer, value);
+        write_value(explainer, at);
     }
 }
 
@@ -115,15 +115,15 @@ static enum reading reading_below(const struct sf_node *node, enum sf_truth trut
 }
 
 /* Why a value that is there is of no use when it is read so; "" when it is. */
-static const char *fault_of(const struct explainer *explainer, struct sf_value *value,
-                            enum reading reading, enum sf_truth truth) {
+static const char *fault_of(const struct explainer *explainer, uint32_t at, enum reading reading,
+                            enum sf_truth truth) {
     if (reading == AS_TRUTH) {
-        struct sf_text text = sf_value_text(value);
+        struct sf_text text = sf_message_text(explainer->message, at);
         bool is_truth = sf_text_is_word(text, "true") || sf_text_is_word(text, "false");
         return is_truth ? "" : ", which is neither true nor false";
     }
     if (reading == AS_NUMBER) {
-        enum sf_number_kind kind = sf_value_number(value).kind;
+        enum sf_number_kind kind = sf_message_number(explainer->message, at).kind;
         bool is_refused_real =
             explainer->filter->strict_integers && truth == SF_UNKNOWN && kind == SF_NUMBER_REAL;
         return kind == SF_NUMBER_NONE ? ", which is not a number"
@@ -144,15 +144,16 @@ static void write_names(struct explainer *explainer, const struct sf_node *node,
                         enum reading reading, struct sentence *sentence) {
     struct sf_output *out = &explainer->out;
     if (node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE) {
-        struct sf_value *value = value_of(explainer, node);
+        const unsigned absent = SF_VALUE_ABSENT | SF_VALUE_NO_NUMBER;
+        uint32_t slot = slot_of(explainer, node);
         sf_output_print(out, sentence->n_names++ == 0 ? ": " : "; ");
         write_node(explainer, node);
-        if (is_absent(value)) {
+        if ((state_of(explainer, slot) & absent) == absent) {
             sf_output_print(out, " is absent");
         } else {
             sf_output_print(out, " is ");
-            write_values(explainer, value, sentence->any);
-            sf_output_print(out, "%s", fault_of(explainer, value, reading, sentence->truth));
+            write_values(explainer, slot, sentence->any);
+            sf_output_print(out, "%s", fault_of(explainer, slot, reading, sentence->truth));
         }
     }
     for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
@@ -174,7 +175,7 @@ static void write_sentence(struct explainer *explainer, const struct sf_node *no
 /* ---- the conditions that decided ------------------------------------------------------------------------------- */
 
 /* The truth of a part of the tree. */
-static enum sf_truth evaluate(struct explainer *explainer, const struct sf_node *node) {
+static enum sf_truth evaluate(struct explainer *explainer, struct sf_node *node) {
     struct sf_intern *names = &explainer->filter->schema->names;
     _Alignas(max_align_t) char first[FIRST_BYTES];
     struct sf_arena arena;
@@ -199,7 +200,7 @@ static enum sf_truth negate(enum sf_truth truth) {
     return truth == SF_UNKNOWN ? truth : truth == SF_TRUE ? SF_FALSE : SF_TRUE;
 }
 
-static void explain(struct explainer *explainer, const struct sf_node *node, enum sf_truth truth) {
+static void explain(struct explainer *explainer, struct sf_node *node, enum sf_truth truth) {
     if (node->type == SF_NODE_NOT) {
         explain(explainer, node->first, negate(truth));
         return;
@@ -209,7 +210,7 @@ static void explain(struct explainer *explainer, const struct sf_node *node, enu
         return;
     }
     enum sf_truth deciding = node->type == SF_NODE_AND ? SF_FALSE : SF_TRUE;
-    for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
+    for (struct sf_node *child = node->first; child != NULL; child = child->next) {
         if (explainer->status == SF_OK && evaluate(explainer, child) == truth) {
             explain(explainer, child, truth);
             if (truth == deciding) {
@@ -220,7 +221,7 @@ static void explain(struct explainer *explainer, const struct sf_node *node, enu
 }
 
 /* The message decided alone. */
-static void explain_verdict(struct explainer *explainer, enum sf_truth verdict) {
+static void explain_unbound(struct explainer *explainer, enum sf_truth verdict) {
     if (verdict == SF_FALSE) {
         sf_output_print(&explainer->out,
                         "the message has more than %d User Properties, so it matches no filter",
@@ -237,16 +238,15 @@ enum sf_status sf_explain(const struct sf_filter *filter, struct sf_message *mes
                                   .message = message,
                                   .out = {.write = write, .user = user},
                                   .status = SF_OK};
-    enum sf_truth verdict = sf_message_verdict(message);
     *truth_out = sf_eval(filter, message);
-    if (verdict != SF_TRUE) {
-        explain_verdict(&explainer, verdict);
+    if (!sf_message_is_bound(message)) {
+        explain_unbound(&explainer, *truth_out);
         return SF_OK;
     }
     _Alignas(max_align_t) char first[FIRST_BYTES];
     struct sf_arena arena;
     sf_arena_init(&arena, first, sizeof first, SIZE_MAX);
-    const struct sf_node *root = sf_filter_parse(filter, &arena);
+    struct sf_node *root = sf_filter_parse(filter, &arena);
     if (root == NULL) {
         explainer.status = SF_E_NOMEM;
     } else {

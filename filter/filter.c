@@ -39,6 +39,7 @@ struct sf_schema *sf_schema_new(void) {
         sf_hash_make_key(key);
         sf_intern_init(&schema->names, key);
         sf_intern_init(&schema->filters, key);
+        schema->generation = 1; /* 0 is what messages have that no filter is to look at */
     }
     return schema;
 }
@@ -117,7 +118,7 @@ static enum sf_status check_options(const struct sf_options *options, struct sf_
 struct source {
     enum sf_dialect dialect;
     bool strict_integers; /* and the dialect cares */
-    const struct sf_node *root;
+    struct sf_node *root;
     struct sf_text key;
     size_t text_bytes; /* of the key: the canonical text */
 };
@@ -139,31 +140,29 @@ static enum sf_status make_key(struct source *source, const char *tag_key, struc
 /* One block for the filter, its names and its program. NULL: out of memory. */
 static struct sf_filter *make_filter(struct sf_schema *schema, const struct source *source,
                                      const struct sf_compiled *compiled) {
-    const size_t unit = _Alignof(max_align_t);
     size_t names_bytes = compiled->n_names * sizeof *compiled->names;
-    size_t head_bytes = (sizeof(struct sf_filter) + unit - 1) / unit * unit;
-    size_t program_bytes = (sf_program_bytes(compiled->program) + unit - 1) / unit * unit;
-    char *block = malloc(head_bytes + program_bytes + names_bytes);
+    size_t program_bytes = sf_program_bytes(compiled->program);
+    size_t names_offset = sizeof(struct sf_filter) + program_bytes;
+    names_offset += -names_offset % sizeof *compiled->names;
+    char *block = malloc(names_offset + names_bytes);
     if (block == NULL) {
         return NULL;
     }
-    memcpy(block + head_bytes, compiled->program, sf_program_bytes(compiled->program));
-    if (names_bytes > 0) {
-        memcpy(block + head_bytes + program_bytes, compiled->names, names_bytes);
-    }
     void *head = block;
-    void *program = block + head_bytes;
-    void *names = block + head_bytes + program_bytes;
+    void *names = block + names_offset;
     struct sf_filter *filter = head;
     *filter = (struct sf_filter){
         .schema = schema,
-        .text_bytes = (uint32_t)source->text_bytes,
+        .names = names,
         .n_names = compiled->n_names,
+        .text_bytes = (uint32_t)source->text_bytes,
         .dialect = (uint8_t)source->dialect,
         .strict_integers = source->strict_integers,
-        .names = names,
-        .program = program,
     };
+    memcpy(filter + 1, compiled->program, program_bytes);
+    if (names_bytes > 0) {
+        memcpy(names, compiled->names, names_bytes);
+    }
     return filter;
 }
 
@@ -280,7 +279,7 @@ const char *sf_filter_property(const struct sf_filter *filter, size_t index, siz
 
 size_t sf_filter_bytes(const struct sf_filter *filter) {
     const struct sf_interned *entry = sf_intern_at(&filter->schema->filters, filter->id);
-    return sizeof *filter + sf_program_bytes(filter->program) +
+    return sizeof *filter + sf_program_bytes(sf_filter_program(filter)) +
            filter->n_names * sizeof *filter->names + sf_intern_entry_bytes(entry->bytes);
 }
 

@@ -102,7 +102,7 @@ static enum sf_status reserve_entry(struct sf_intern *intern) {
     if (intern->first_free != SF_NO_ID || intern->n_used < intern->n_entries) {
         return SF_OK;
     }
-    if (intern->n_entries > UINT32_MAX / 4) {
+    if (intern->n_entries >= SF_MAX_INTERNED) {
         return SF_E_NOMEM;
     }
     uint32_t n = intern->n_entries == 0 ? LEAST_ENTRIES : 2 * intern->n_entries;

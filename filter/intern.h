@@ -11,7 +11,8 @@
 #include "subfilter.h"
 #include "text.h"
 
-#define SF_NO_ID UINT32_MAX
+#define SF_NO_ID        UINT32_MAX
+#define SF_MAX_INTERNED (1u << 26) /* so that slots can be counted in bytes: see value.h */
 
 struct sf_interned {
     char *text; /* NUL-terminated; NULL: the id is free */

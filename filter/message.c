@@ -21,56 +21,76 @@ struct sf_message *sf_message_new(struct sf_schema *schema) {
 
 void sf_message_free(struct sf_message *message) {
     if (message != NULL) {
-        free(message->slots);
+        free(message->values);
+        free(message->texts);
         free(message);
     }
 }
 
-/* Room for every id that the schema can give out without growing itself. */
+/* Room for every id that the schema can give out without growing itself. Nothing is bound. */
 static enum sf_status reserve_slots(struct sf_message *message) {
-    uint32_t n = sf_slot_of_name(message->schema->names.n_entries);
-    if (n <= message->n_slots) {
+    uint32_t n_slots = sf_slot_of_name(message->schema->names.n_entries);
+    if (n_slots <= message->n_slots) {
         return SF_OK;
     }
-    struct sf_value *slots = realloc(message->slots, n * sizeof *slots);
-    if (slots == NULL) {
+    size_t n = (size_t)n_slots + SF_MAX_PROPERTIES;
+    struct sf_value *values = malloc(n * sizeof *values);
+    const char **texts = malloc(n * sizeof *texts);
+    if (values == NULL || texts == NULL) {
+        free(values);
+        free(texts);
         return SF_E_NOMEM;
     }
-    for (uint32_t i = message->n_slots; i < n; i++) {
-        slots[i] = sf_value_absent();
+    for (size_t i = 0; i < n; i++) {
+        values[i] = sf_value_absent();
+        texts[i] = NULL;
     }
-    message->slots = slots;
-    message->n_slots = n;
+    free(message->values);
+    free(message->texts);
+    message->values = values;
+    message->texts = texts;
+    message->n_slots = n_slots;
     return SF_OK;
 }
 
 enum sf_status sf_message_reset(struct sf_message *message) {
     for (uint32_t i = 0; i < message->n_touched; i++) {
-        message->slots[message->touched[i]] = sf_value_absent();
+        message->values[message->touched[i]] = sf_value_absent();
     }
     for (uint32_t i = 0; i < SF_N_ATTRIBUTES && i < message->n_slots; i++) {
-        message->slots[i] = sf_value_absent();
+        message->values[i] = sf_value_absent();
     }
     message->n_touched = 0;
     message->n_earlier = 0;
     message->n_properties = 0;
-    message->generation = message->schema->generation;
     enum sf_status status = reserve_slots(message);
-    message->has_no_memory = status != SF_OK;
+    message->generation = status == SF_OK ? message->schema->generation : 0;
     return status;
 }
 
-static void set_text(struct sf_value *value, const char *text, size_t bytes) {
-    value->at = bytes == 0 ? "" : text;
+static void set_text(struct sf_message *message, uint32_t slot, const char *text, size_t bytes) {
+    struct sf_value *value = &message->values[slot];
+    text = bytes == 0 ? "" : text;
+    value->word = sf_text_word(text, bytes);
     value->bytes = (uint32_t)bytes;
-    value->word = sf_text_word(value->at, bytes);
-    value->kind = SF_NUMBER_UNTRIED;
+    value->state = SF_VALUE_UNTRIED;
+    message->texts[slot] = text;
+}
+
+/* Move the value in a slot behind the slots. */
+static void keep_earlier(struct sf_message *message, uint32_t slot) {
+    uint32_t to = message->n_slots + message->n_earlier;
+    message->values[to] = message->values[slot];
+    message->texts[to] = message->texts[slot];
+    message->values[slot].earlier = (uint16_t)message->n_earlier;
+    message->n_earlier++;
 }
 
 bool sf_message_add(struct sf_message *message, const char *name, size_t name_bytes,
                     const char *value, size_t value_bytes) {
     if (message->n_properties >= SF_MAX_PROPERTIES || value_bytes >= SF_ABSENT) {
         message->n_properties = SF_MAX_PROPERTIES + 1; /* a value of 4 GiB counts as one too many */
+        message->generation = 0;
         return false;
     }
     message->n_properties++;
@@ -79,51 +99,57 @@ bool sf_message_add(struct sf_message *message, const char *name, size_t name_by
     if (id == SF_NO_ID || slot >= message->n_slots) {
         return false;
     }
-    struct sf_value *last = &message->slots[slot];
-    uint16_t earlier = 0;
-    if (last->bytes == SF_ABSENT) {
+    bool is_first = (message->values[slot].state & SF_VALUE_ABSENT) != 0;
+    if (is_first) {
         message->touched[message->n_touched++] = slot;
     } else {
-        message->earlier[message->n_earlier++] = *last;
-        earlier = (uint16_t)message->n_earlier;
+        keep_earlier(message, slot);
     }
-    set_text(last, value, value_bytes);
-    last->earlier = earlier;
+    set_text(message, slot, value, value_bytes);
+    message->values[slot].state |= is_first ? 0 : SF_VALUE_EARLIER;
     return true;
 }
 
-enum sf_truth sf_message_verdict(const struct sf_message *message) {
-    if (message->has_no_memory || message->generation != message->schema->generation) {
-        return SF_UNKNOWN;
+/* ---- numbers --------------------------------------------------------------------------------------------------- */
+
+static void set_number(struct sf_value *value, struct sf_number number) {
+    value->state &= (uint8_t) ~(SF_VALUE_UNTRIED | SF_VALUE_NO_NUMBER | SF_VALUE_REAL);
+    if (number.kind == SF_NUMBER_NONE) {
+        value->state |= SF_VALUE_NO_NUMBER;
+        return;
     }
-    return message->n_properties > SF_MAX_PROPERTIES ? SF_FALSE : SF_TRUE;
+    value->state |= number.kind == SF_NUMBER_REAL ? SF_VALUE_REAL : 0;
+    value->rank = sf_number_rank(number);
+}
+
+struct sf_number sf_message_number(struct sf_message *message, uint32_t at) {
+    struct sf_value *value = &message->values[at];
+    if ((value->state & SF_VALUE_UNTRIED) != 0) {
+        set_number(value, sf_number_parse(sf_message_text(message, at)));
+    }
+    if ((value->state & SF_VALUE_NO_NUMBER) != 0) {
+        return sf_number_none();
+    }
+    bool is_real = (value->state & SF_VALUE_REAL) != 0;
+    return sf_number_of_rank(is_real ? SF_NUMBER_REAL : SF_NUMBER_INTEGER, value->rank);
 }
 
 /* ---- system attributes ----------------------------------------------------------------------------------------- */
 
-static struct sf_value *attribute(struct sf_message *message, enum sf_attribute attribute) {
-    return message->has_no_memory ? NULL : &message->slots[sf_slot_of_attribute(attribute)];
-}
-
-static void set_text_attribute(struct sf_message *message, enum sf_attribute which,
+static void set_text_attribute(struct sf_message *message, enum sf_attribute attribute,
                                const char *text, size_t bytes) {
-    struct sf_value *value = attribute(message, which);
-    if (value != NULL && bytes < SF_ABSENT) {
-        set_text(value, text, bytes);
+    uint32_t slot = sf_slot_of_attribute(attribute);
+    if (slot < message->n_slots && bytes < SF_ABSENT) {
+        set_text(message, slot, text, bytes);
     }
 }
 
-/* A number has no text: it is absent as a text. */
-static void set_number_attribute(struct sf_message *message, enum sf_attribute which,
+/* A number has no text: as a text it is absent. */
+static void set_number_attribute(struct sf_message *message, enum sf_attribute attribute,
                                  struct sf_number number) {
-    struct sf_value *value = attribute(message, which);
-    if (value != NULL) {
-        value->kind = (uint8_t)number.kind;
-        if (number.kind == SF_NUMBER_INTEGER) {
-            value->integer = number.integer;
-        } else {
-            value->real = number.real;
-        }
+    uint32_t slot = sf_slot_of_attribute(attribute);
+    if (slot < message->n_slots) {
+        set_number(&message->values[slot], number);
     }
 }
 

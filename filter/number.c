@@ -136,49 +136,49 @@ struct sf_number sf_number_parse(struct sf_text text) {
 
 /* ---- comparison ------------------------------------------------------------------------------------------------ */
 
-static enum sf_relation compare_integers(int64_t left, int64_t right) {
-    return left < right ? SF_LESS : left == right ? SF_EQUAL : SF_GREATER;
+static const uint64_t sign_bit = SF_RANK_NO_REST;
+
+/* The bits of a double, as an integer that has the order of doubles: those of negative ones the other way round. */
+static uint64_t ordered_bits(double real) {
+    uint64_t bits;
+    real += 0.0; /* there is one 0 */
+    memcpy(&bits, &real, sizeof bits);
+    return (bits & sign_bit) != 0 ? ~bits : bits | sign_bit;
 }
 
-static enum sf_relation compare_reals(double left, double right) {
-    return left < right ? SF_LESS : left > right ? SF_GREATER : SF_EQUAL;
+static double from_ordered_bits(uint64_t ordered) {
+    uint64_t bits = (ordered & sign_bit) != 0 ? ordered ^ sign_bit : ~ordered;
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
 }
 
-static const double two_to_63 = 9223372036854775808.0;
-
-static enum sf_relation compare_integer_with_real(int64_t left, double right) {
-    if (right >= two_to_63) {
-        return SF_LESS;
+struct sf_rank sf_number_rank(struct sf_number number) {
+    const double two_to_63 = 9223372036854775808.0;
+    if (number.kind == SF_NUMBER_INTEGER) {
+        return (struct sf_rank){number.integer, SF_RANK_NO_REST};
     }
-    if (right < -two_to_63) {
-        return SF_GREATER;
+    if (number.real >= two_to_63 || number.real < -two_to_63) {
+        return (struct sf_rank){number.real < 0 ? INT64_MIN : INT64_MAX, ordered_bits(number.real)};
     }
-    int64_t whole = (int64_t)right; /* exact, towards 0 */
-    if (left != whole) {
-        return compare_integers(left, whole);
-    }
-    return compare_reals((double)whole, right); /* a whole part of a double is a double */
+    int64_t whole =
+        (int64_t)number.real; /* towards 0, so the difference has the sign and is exact */
+    return (struct sf_rank){whole, ordered_bits(number.real - (double)whole)};
 }
 
-static enum sf_relation mirrored(enum sf_relation relation) {
-    return relation == SF_LESS ? SF_GREATER : relation == SF_GREATER ? SF_LESS : SF_EQUAL;
-}
-
-enum sf_relation sf_number_compare(struct sf_number left, struct sf_number right) {
-    if (left.kind == SF_NUMBER_INTEGER) {
-        return right.kind == SF_NUMBER_INTEGER
-                   ? compare_integers(left.integer, right.integer)
-                   : compare_integer_with_real(left.integer, right.real);
+struct sf_number sf_number_of_rank(enum sf_number_kind kind, struct sf_rank rank) {
+    if (kind == SF_NUMBER_INTEGER) {
+        return sf_number_integer(rank.whole);
     }
-    return right.kind == SF_NUMBER_REAL
-               ? compare_reals(left.real, right.real)
-               : mirrored(compare_integer_with_real(right.integer, left.real));
+    double rest = from_ordered_bits(rank.rest);
+    bool is_beyond = rest >= 1.0 || rest <= -1.0;
+    return (struct sf_number){.kind = kind, .real = is_beyond ? rest : (double)rank.whole + rest};
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------------------------ */
 
 static bool are_known(struct sf_number left, struct sf_number right) {
-    return left.kind > SF_NUMBER_NONE && right.kind > SF_NUMBER_NONE;
+    return left.kind != SF_NUMBER_NONE && right.kind != SF_NUMBER_NONE;
 }
 
 static bool are_integers(struct sf_number left, struct sf_number right) {
@@ -235,7 +235,7 @@ struct sf_number sf_number_negate(struct sf_number number) {
     if (number.kind == SF_NUMBER_INTEGER && number.integer != INT64_MIN) {
         return sf_number_integer(-number.integer);
     }
-    return number.kind <= SF_NUMBER_NONE ? number : sf_number_real(-to_real(number));
+    return number.kind == SF_NUMBER_NONE ? number : sf_number_real(-to_real(number));
 }
 
 /* ---- to text --------------------------------------------------------------------------------------------------- */

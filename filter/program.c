@@ -6,12 +6,13 @@
 #include "like.h"
 #include "output.h"
 #include "utf8.h"
+#include "value.h"
 
 enum operands {
-    NOTHING,
     TRUTH,
     SLOT,
     SLOT_TEXT,
+    SLOT_WORD,
     SLOT_PATTERN,
     SLOT_NUMBER,
     SLOT_RANGE,
@@ -25,9 +26,9 @@ enum operands {
     LOAD_SLOT,
     COMPUTE,
     NEGATE,
+    BEGIN,
     JOIN,
     SETTLE,
-    SET,
     RETURN,
 };
 
@@ -35,7 +36,7 @@ static const struct {
     const char *name;
     enum operands operands;
 } opcodes[SF_N_OPCODES] = {
-#define SF_OPCODE(name, text, operands) {text, operands},
+#define SF_OPCODE(name, text, operands, step) {text, operands},
 #include "opcodes.def"
 #undef SF_OPCODE
 };
@@ -45,23 +46,32 @@ size_t sf_program_bytes(const struct sf_program *program) {
            program->data_bytes;
 }
 
+bool sf_opcode_has_data(enum sf_opcode opcode) {
+    enum operands operands = opcodes[opcode].operands;
+    return operands == SLOT_TEXT || operands == SLOT_PATTERN || operands == SLOT_SET;
+}
+
 /* ---- validity -------------------------------------------------------------------------------------------------- */
 
-static bool is_in_data(const struct sf_program *program, uint64_t offset, uint64_t bytes) {
-    return offset <= program->data_bytes && bytes <= program->data_bytes - offset;
+/* Whether `bytes` at an instruction's offset are in the data. */
+static bool is_in_data(const struct sf_program *program, const struct sf_instruction *at,
+                       uint64_t bytes) {
+    const struct sf_instruction *end = program->code + program->n_instructions;
+    uint64_t start = (uint64_t)(end - at) * sizeof *at; /* of the data, seen from there */
+    return at->offset >= start && at->offset - start <= program->data_bytes &&
+           bytes <= program->data_bytes - (at->offset - start);
 }
 
 static bool is_set_valid(const struct sf_program *program, const struct sf_instruction *in) {
-    uint64_t texts_bytes = (uint64_t)in->bytes * sizeof(struct sf_set_text);
-    uint64_t bytes = texts_bytes + in->n_numbers * sizeof(struct sf_set_number);
-    if (in->n_numbers > SF_MAX_OPERATORS || in->offset % sizeof(uint64_t) != 0 ||
-        !is_in_data(program, in->offset, bytes)) {
+    uint64_t bytes = (uint64_t)in->bytes * sizeof(struct sf_set_text) +
+                     in->n_numbers * sizeof(struct sf_set_number);
+    if (in->n_numbers > SF_MAX_LIST || in->offset % sizeof(uint64_t) != 0 ||
+        !is_in_data(program, in, bytes)) {
         return false;
     }
-    const void *data = sf_program_data(program) + in->offset;
-    const struct sf_set_text *texts = data;
+    const struct sf_set_text *texts = sf_instruction_data(in);
     for (uint32_t i = 0; i < in->bytes; i++) {
-        if (!is_in_data(program, texts[i].offset, texts[i].bytes)) {
+        if (!is_in_data(program, in, (uint64_t)texts[i].offset + texts[i].bytes)) {
             return false;
         }
     }
@@ -75,9 +85,11 @@ static bool are_operands_valid(const struct sf_program *program, const struct sf
     case SLOT_NUMBER:
     case SLOT_RANGE:
         return at->slot < n_slots;
+    case SLOT_WORD:
+        return at->slot < n_slots && at->bytes <= sizeof at->word;
     case SLOT_TEXT:
     case SLOT_PATTERN:
-        return at->slot < n_slots && is_in_data(program, at->offset, at->bytes);
+        return at->slot < n_slots && is_in_data(program, at, at->bytes);
     case SLOT_SET:
         return at->slot < n_slots && is_set_valid(program, at);
     case SLOT_SLOT:
@@ -94,12 +106,12 @@ static bool are_operands_valid(const struct sf_program *program, const struct sf
     case TRUTHS:
         return at->slot < program->n_truths && at->bytes < program->n_truths;
     case TRUTH_REGISTER:
-    case SETTLE:
-    case SET:
         return at->slot < program->n_truths;
+    case SETTLE:
+        return at->slot < program->n_truths && at->bytes < program->n_depths;
+    case BEGIN:
     case JOIN:
-        return at->offset < program->n_depths;
-    case NOTHING:
+        return at->bytes < program->n_depths;
     case TRUTH:
     case RETURN:
         return true;
@@ -116,7 +128,8 @@ bool sf_program_is_valid(const struct sf_program *program, uint32_t n_slots) {
     }
     for (uint32_t i = 0; i < n; i++) {
         const struct sf_instruction *at = &program->code[i];
-        if (at->opcode >= SF_N_OPCODES || at->depth >= program->n_depths || at->jump >= n - i ||
+        bool is_jump_valid = at->jump < n - i || at->jump == SF_LAST;
+        if (at->opcode >= SF_N_OPCODES || !is_jump_valid ||
             !are_operands_valid(program, at, n_slots)) {
             return false;
         }
@@ -149,6 +162,13 @@ static void print_number(struct listing *listing, struct sf_number number) {
     sf_output_print(&listing->out, "%s", text);
 }
 
+/* Whether it was written as an integer does not show: it makes no difference to a comparison. */
+static void print_rank(struct listing *listing, struct sf_rank rank) {
+    print_number(
+        listing,
+        sf_number_of_rank(rank.rest == SF_RANK_NO_REST ? SF_NUMBER_INTEGER : SF_NUMBER_REAL, rank));
+}
+
 static const char *relation_name(unsigned accepted) {
     static const char *const names[] = {"never", "<", "=", "<=", ">", "<>", ">=", "any"};
     return names[accepted & SF_ANY_RELATION];
@@ -157,12 +177,6 @@ static const char *relation_name(unsigned accepted) {
 static const char *truth_name(unsigned truth) {
     static const char *const names[] = {"false", "true", "unknown"};
     return truth <= SF_UNKNOWN ? names[truth] : "?";
-}
-
-static struct sf_number constant_of(const struct sf_instruction *at) {
-    bool is_integer = at->opcode == SF_OP_COMPARE_INTEGER || at->opcode == SF_OP_LOAD_INTEGER ||
-                      at->opcode == SF_OP_ANY_COMPARE_INTEGER;
-    return is_integer ? sf_number_integer(at->integer) : sf_number_real(at->real);
 }
 
 /* A pattern with its wildcards as they were written, and all that could be taken for one in brackets. */
@@ -185,11 +199,10 @@ static void print_pattern(struct listing *listing, struct sf_text pattern) {
 }
 
 static void print_set(struct listing *listing, const struct sf_instruction *in) {
-    const char *data = sf_program_data(listing->program);
-    const void *texts_data = data + in->offset;
-    const struct sf_set_text *texts = texts_data;
-    const void *numbers_data = texts + in->bytes;
-    const struct sf_set_number *numbers = numbers_data;
+    const char *data = sf_instruction_data(in);
+    const struct sf_set_text *texts = sf_instruction_data(in);
+    const void *behind = texts + in->bytes;
+    const struct sf_set_number *numbers = behind;
     print_slot(listing, in->slot);
     sf_output_print(&listing->out, " (");
     for (uint32_t i = 0; i < in->bytes; i++) {
@@ -198,19 +211,17 @@ static void print_set(struct listing *listing, const struct sf_instruction *in) 
     }
     for (uint64_t i = 0; i < in->n_numbers; i++) {
         sf_output_print(&listing->out, "%s", i == 0 && in->bytes == 0 ? "" : ", ");
-        print_number(listing, numbers[i].kind == SF_NUMBER_INTEGER
-                                  ? sf_number_integer(numbers[i].integer)
-                                  : sf_number_real(numbers[i].real));
+        print_rank(listing, numbers[i].rank);
     }
     sf_output_print(&listing->out, ")");
 }
 
 static void print_operands(struct listing *listing, const struct sf_instruction *at) {
     switch (opcodes[at->opcode].operands) {
-    case NOTHING:
-        break;
     case TRUTH:
-        sf_output_print(&listing->out, "%s", truth_name(at->accepted));
+        sf_output_print(
+            &listing->out, "%s",
+            truth_name(at->flip == SF_DOUBTFUL ? SF_UNKNOWN : at->flip ^ at->stop ^ 1u));
         break;
     case SLOT:
         print_slot(listing, at->slot);
@@ -218,21 +229,28 @@ static void print_operands(struct listing *listing, const struct sf_instruction 
     case SLOT_TEXT:
         print_slot(listing, at->slot);
         sf_output_print(&listing->out, " ");
-        print_text(listing, sf_program_text(listing->program, at->offset, at->bytes));
+        print_text(listing, sf_instruction_text(at));
+        break;
+    case SLOT_WORD:
+        print_slot(listing, at->slot);
+        sf_output_print(&listing->out, " ");
+        print_text(listing, (struct sf_text){(const char *)&at->word, at->bytes});
         break;
     case SLOT_PATTERN:
         print_slot(listing, at->slot);
         sf_output_print(&listing->out, " ");
-        print_pattern(listing, sf_program_text(listing->program, at->offset, at->bytes));
+        print_pattern(listing, sf_instruction_text(at));
         break;
     case SLOT_NUMBER:
         print_slot(listing, at->slot);
-        sf_output_print(&listing->out, " %s ", relation_name(at->accepted));
-        print_number(listing, constant_of(at));
+        sf_output_print(&listing->out, " %s ", relation_name(at->bytes));
+        print_rank(listing, at->bytes == (SF_LESS | SF_EQUAL) || at->bytes == SF_GREATER
+                                ? (struct sf_rank){at->rank.whole, at->rank.rest - 1}
+                                : at->rank);
         break;
     case SLOT_RANGE:
         print_slot(listing, at->slot);
-        sf_output_print(&listing->out, " %lld %lld", (long long)at->integer, (long long)at->high);
+        sf_output_print(&listing->out, " %lld %lld", (long long)at->low, (long long)at->high);
         break;
     case SLOT_SET:
         print_set(listing, at);
@@ -243,7 +261,7 @@ static void print_operands(struct listing *listing, const struct sf_instruction 
         print_slot(listing, at->bytes);
         break;
     case NUMBERS:
-        sf_output_print(&listing->out, "n%u %s n%u", at->slot, relation_name(at->accepted),
+        sf_output_print(&listing->out, "n%u %s n%u", at->slot, relation_name(at->accepts),
                         at->bytes);
         break;
     case NUMBER:
@@ -259,7 +277,8 @@ static void print_operands(struct listing *listing, const struct sf_instruction 
     case LOAD_NUMBER:
         sf_output_print(&listing->out, "n%u ", at->slot);
         if (at->opcode != SF_OP_LOAD_NONE) {
-            print_number(listing, constant_of(at));
+            print_number(listing, at->opcode == SF_OP_LOAD_INTEGER ? sf_number_integer(at->integer)
+                                                                   : sf_number_real(at->real));
         }
         break;
     case LOAD_SLOT:
@@ -269,22 +288,30 @@ static void print_operands(struct listing *listing, const struct sf_instruction 
     case COMPUTE:
         sf_output_print(&listing->out, "n%u n%u", at->slot, at->bytes);
         break;
+    case BEGIN:
     case JOIN:
         break;
     case SETTLE:
-    case SET:
-        sf_output_print(&listing->out, "t%u %s", at->slot, truth_name(at->stop));
+        sf_output_print(&listing->out, "t%u", at->slot);
         break;
     case RETURN:
-        sf_output_print(&listing->out, "%s", truth_name(at->stop));
+        sf_output_print(&listing->out, "%s else %s",
+                        truth_name(sf_truth_of_group(at->truths, SF_DECIDED)),
+                        truth_name(sf_truth_of_group(at->truths, 0)));
         break;
     }
+}
+
+/* Whether a condition is true when its predicate holds. */
+static bool is_accepted(const struct sf_instruction *at) {
+    return (at->flip == 0) == (at->stop == SF_TRUE);
 }
 
 static bool is_negated(const struct sf_instruction *at) {
     switch (opcodes[at->opcode].operands) {
     case SLOT:
     case SLOT_TEXT:
+    case SLOT_WORD:
     case SLOT_PATTERN:
     case SLOT_RANGE:
     case SLOT_SET:
@@ -292,45 +319,41 @@ static bool is_negated(const struct sf_instruction *at) {
     case NUMBER:
     case TRUTHS:
     case TRUTH_REGISTER:
-        return at->accepted == 0;
+        return !is_accepted(at);
     default:
         return false;
     }
 }
 
-static bool can_jump(const struct sf_instruction *at) {
+/* What of `heeds` is no matter of course. */
+static const char *heeds_name(const struct sf_instruction *at) {
     switch (opcodes[at->opcode].operands) {
-    case LOAD_NUMBER:
-    case LOAD_SLOT:
-    case COMPUTE:
-    case NEGATE:
-    case SETTLE:
-    case SET:
-    case RETURN:
-        return false;
+    case SLOT_WORD:
+    case SLOT_TEXT:
+    case SLOT_NUMBER:
+    case SLOT_RANGE:
+    case SLOT_SET:
+        return (at->heeds & SF_VALUE_EARLIER) != 0 ? "any-"
+               : (at->heeds & SF_VALUE_REAL) != 0  ? "strict-"
+                                                   : "";
     default:
-        return true;
+        return "";
     }
 }
 
 static void print_instruction(struct listing *listing, uint32_t index) {
     const struct sf_instruction *at = &listing->program->code[index];
     struct sf_output *out = &listing->out;
-    int indent = 2 * (at->depth < 10 ? at->depth : 10);
+    int indent = 2 * (at->indent < 10 ? at->indent : 10);
     sf_output_print(out, "%3u %*s%s%s%s ", index, indent, "", is_negated(at) ? "not-" : "",
-                    opcodes[at->opcode].name, at->strict ? "-strict" : "");
+                    heeds_name(at), opcodes[at->opcode].name);
     print_operands(listing, at);
-    if (at->opcode == SF_OP_SETTLE) {
+    if (at->jump == SF_LAST) {
         sf_output_column(out, 48);
-        sf_output_print(out, "then: %u", index + at->jump);
-    } else if (can_jump(at)) {
+        sf_output_print(out, "last");
+    } else if (at->jump > 0) {
         sf_output_column(out, 48);
-        sf_output_print(out, "%s: ", truth_name(at->stop));
-        if (at->jump == 0) {
-            sf_output_print(out, "answer");
-        } else {
-            sf_output_print(out, "%u", index + at->jump);
-        }
+        sf_output_print(out, "%s: %u", truth_name(at->stop), index + at->jump);
     }
     sf_output_end_line(out);
 }

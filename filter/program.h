@@ -5,20 +5,22 @@
  * A program is one block: this header, the instructions, the data that they refer to by offset. It holds no pointers and
  * is never changed; equal expressions give equal bytes. Jumps go forward only, so a program ends.
  *
- *     a > 5 AND (b = 'x' OR c)        0 compare a > 5          false: answer
- *                                     1   equal b 'x'          true: 4
- *                                     2   is-true c            true: 4
- *                                     3   join                 false: answer
- *                                     4 return true
+ *     a > 5 AND (b = 'x' OR c) AND d LIKE 'x_%'       0   begin
+ *                                                     1     equal b 'x'
+ *                                                     2     is-true c
+ *                                                     3   join
+ *                                                     4 compare a > 5            false: 6
+ *                                                     5 like d 'x_%'
+ *                                                     6 return false else true
  *
- * Conditions that AND or OR joins are a *group*; nested groups alternate, and have a depth. In an AND group the truth that
- * decides is false, in an OR group true: each instruction says which (`stop`). A condition that gives it jumps behind its
- * group, for a nested group means nothing then to the group around it: true is nothing new to an AND. One that is unknown
- * marks the group. When the end of a nested group is reached, JOIN hands its truth to the group around it: unknown marks
- * that as well; else it is the truth that stops it. RETURN is the end of the outermost group.
+ * Conditions that AND or OR joins are a *group*. One truth decides a group, whatever the others are: false an AND, true an
+ * OR; it is the `stop` of its conditions. Evaluation keeps two bits for a group: whether a condition gave that truth, and
+ * whether one was unknown. At the group's end they give its truth. Nothing depends on the order of the conditions.
  *
- * Where the truth of a condition is an operand ((a = b) = c, (a > 5) IS NULL) the condition is a group that ends in SETTLE
- * and SET, which put the truth into a register. */
+ * Cheap conditions are all evaluated: to leave the group at the first that decides takes a branch that is taken or not as
+ * the messages have it, and a processor that guesses wrong loses more time than several comparisons take. A condition with
+ * a `jump` does leave a decided group: there is one before each condition that may be costly, and one now and then in a
+ * long row of cheap ones. Costly conditions come last in their group. */
 #ifndef SUBFILTER_PROGRAM_H
 #define SUBFILTER_PROGRAM_H
 
@@ -29,50 +31,88 @@
 #include "text.h"
 
 enum sf_opcode {
-#define SF_OPCODE(name, text, operands) SF_OP_##name,
+#define SF_OPCODE(name, text, operands, step) SF_OP_##name,
 #include "opcodes.def"
 #undef SF_OPCODE
     SF_N_OPCODES,
 };
 
+/* The two bits of a group. */
+enum { SF_DECIDED = 1, SF_DOUBTFUL = 2 };
+
 /* What the operand fields mean depends on the opcode. */
 struct sf_instruction {
     uint8_t opcode;
+    uint8_t stop; /* conditions: the truth that decides their group */
     uint8_t
-        stop; /* predicates, JOIN: the truth that ends the group; RETURN, SETTLE: its truth at the end */
-    uint8_t
-        accepted; /* comparisons: bits of sf_relation that make it true; others: 1, or 0 when it is negated */
-    bool strict;    /* only integers count (strict_integers) */
-    uint16_t depth; /* of the group */
-    uint16_t
-        jump; /* instructions to skip forward when the group ends here; 0: the answer is `stop` */
-    uint32_t slot;  /* a value; or the first register */
-    uint32_t bytes; /* of a text; of a set: how many texts; or the second slot or register */
+        flip; /* conditions: 0 when the group is decided if the predicate holds, 1 when if it does not; CONSTANT:
+                        its bits for the group */
     union {
-        int64_t integer;
-        double real;
-        uint64_t word;      /* sf_text_word of the text */
-        uint64_t n_numbers; /* of a set */
+        uint8_t
+            heeds; /* a value in one of these states needs more than the comparison: SF_VALUE_EARLIER, when any
+                           value of the name may hold (kv, tag), SF_VALUE_UNTRIED; for the others the truth is unknown */
+        bool
+            is_first; /* JOIN: its group is the first thing in the group around, which has no bits yet */
+        uint8_t accepts; /* COMPARE_NUMBERS: the relation */
     };
+    uint8_t indent; /* of the listing: how deep the group is, modulo 256 */
+    uint8_t truths; /* SF_LAST, RETURN, SETTLE: the truths of the group, see sf_truths */
+    uint16_t
+        jump; /* conditions: instructions to skip forward, to the group's end, when it is decided; 0: go on;
+                       SF_LAST: the outermost group ends with this condition */
+    uint32_t slot; /* or the first register */
+    uint32_t
+        bytes; /* of a text; of a set: how many texts; LESS: the relation as it was written, for the listing; BEGIN,
+                       JOIN, SETTLE: the depth of the group around; or the second slot or register */
     union {
-        int64_t high;    /* BETWEEN: the upper bound */
-        uint64_t offset; /* of a text or set in the data; JOIN: the depth of the group around */
+        struct sf_rank rank; /* of a number */
+        struct {
+            union {
+                uint64_t word;      /* sf_text_word of the text */
+                int64_t low;        /* BETWEEN */
+                int64_t integer;    /* to load */
+                double real;        /* to load */
+                uint64_t n_numbers; /* of a set */
+            };
+            union {
+                uint64_t offset; /* from here to a text or set in the data */
+                uint64_t mask;   /* STARTS_WITH: of the bytes in the word that count */
+                int64_t high;    /* BETWEEN */
+            };
+        };
     };
 };
 
-/* A text of a set. The texts come first, in ascending order of sf_set_order, then the numbers. */
+enum { SF_LAST = UINT16_MAX };
+
+/* The truths of a group that `stop` decides, two bits for each value of the group's bits. */
+static inline uint8_t sf_truths(unsigned stop) {
+    const unsigned otherwise = stop ^ 1u;
+    return (uint8_t)(otherwise | stop << 2 | (unsigned)SF_UNKNOWN << 4 | stop << 6);
+}
+
+static inline unsigned sf_truth_of_group(uint8_t truths, unsigned bits) {
+    return (unsigned)truths >> (2 * bits) & 3;
+}
+
+/* What a nested group means to the group around, by its bits. The truth that decides one is nothing new to the other,
+ * and the other way round. */
+static inline unsigned sf_bits_of_nested(unsigned bits) {
+    const unsigned undecided = SF_DECIDED;
+    const unsigned doubtful = SF_DOUBTFUL;
+    return (undecided | doubtful << (2 * SF_DOUBTFUL)) >> (2 * bits) & 3;
+}
+
+/* A text of a set. The texts come first, in ascending order of length, word and the rest, then the numbers. */
 struct sf_set_text {
     uint64_t word;
     uint32_t bytes;
-    uint32_t offset;
+    uint32_t offset; /* from the start of the set */
 };
 
 struct sf_set_number {
-    uint64_t kind; /* enum sf_number_kind */
-    union {
-        int64_t integer;
-        double real;
-    };
+    struct sf_rank rank;
+    uint64_t heeds; /* states of a value that make it unknown whether it is this number */
 };
 
 struct sf_program {
@@ -81,21 +121,27 @@ struct sf_program {
     uint16_t n_depths;  /* groups are nested that deep: at least 1 */
     uint16_t n_numbers; /* registers */
     uint16_t n_truths;
-    uint16_t unused;
+    uint16_t unused; /* 0 */
     struct sf_instruction code[];
 };
+
+/* Groups of which the bits fit into one word while they are open. */
+enum { SF_DEPTHS_IN_WORD = 32 };
 
 /* No program needs more: each level and each register belongs to an operator that is open. */
 enum { SF_MAX_DEPTHS = SF_MAX_OPERATORS + 2, SF_MAX_REGISTERS = SF_MAX_OPERATORS + 2 };
 
-static inline const char *sf_program_data(const struct sf_program *program) {
-    return (const char *)(program->code + program->n_instructions);
+/* The text or set of an instruction. */
+static inline const void *sf_instruction_data(const struct sf_instruction *at) {
+    return (const char *)at + at->offset;
 }
 
-static inline struct sf_text sf_program_text(const struct sf_program *program, uint64_t offset,
-                                             uint32_t bytes) {
-    return (struct sf_text){sf_program_data(program) + offset, bytes};
+static inline struct sf_text sf_instruction_text(const struct sf_instruction *at) {
+    return (struct sf_text){sf_instruction_data(at), at->bytes};
 }
+
+/* Whether instructions of this kind have a text or set in the data. */
+bool sf_opcode_has_data(enum sf_opcode opcode);
 
 size_t sf_program_bytes(const struct sf_program *program);
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sets. Texts are kept in ascending order of (length, first eight bytes, the rest), each once: short lists are compared
- * one by one, long ones halved. */
+ * Sets. Texts are kept in ascending order of length, first eight bytes and the rest, each once, and looked for by
+ * halving; but short lists of short texts are compared one by one in the evaluator. */
 #include "set.h"
 
 #include <stdlib.h>
-
-/* Lists up to here are faster read through than halved. */
-enum { MAX_LINEAR = 8 };
 
 /* A text while sets are built. */
 struct element {
@@ -77,16 +74,17 @@ static void add_texts(struct sf_buffer *data, const struct element *elements, ui
     }
 }
 
-static uint32_t add_numbers(struct sf_buffer *data, const struct sf_node *first) {
+/* The states of a value that make it unknown whether it is this number. */
+static uint64_t heeds_of(enum sf_number_kind kind, bool is_strict) {
+    return SF_VALUE_NO_NUMBER | (is_strict && kind == SF_NUMBER_INTEGER ? SF_VALUE_REAL : 0);
+}
+
+static uint32_t add_numbers(struct sf_buffer *data, const struct sf_node *first, bool is_strict) {
     uint32_t n = 0;
     for (const struct sf_node *node = first; node != NULL; node = node->next) {
         if (node->type == SF_NODE_NUMBER) {
-            struct sf_set_number number = {.kind = (uint64_t)node->number.kind};
-            if (node->number.kind == SF_NUMBER_INTEGER) {
-                number.integer = node->number.integer;
-            } else {
-                number.real = node->number.real;
-            }
+            struct sf_set_number number = {.rank = sf_number_rank(node->number),
+                                           .heeds = heeds_of(node->number.kind, is_strict)};
             sf_buffer_add(data, (const char *)&number, sizeof number);
             n++;
         }
@@ -95,7 +93,7 @@ static uint32_t add_numbers(struct sf_buffer *data, const struct sf_node *first)
 }
 
 enum sf_status sf_set_build(struct sf_set *set_out, struct sf_arena *arena, struct sf_buffer *data,
-                            const struct sf_node *first) {
+                            const struct sf_node *first, bool is_strict) {
     static const char zeros[8] = {0};
     *set_out = (struct sf_set){0};
     struct element *elements = collect_texts(arena, first, &set_out->n_texts);
@@ -104,63 +102,70 @@ enum sf_status sf_set_build(struct sf_set *set_out, struct sf_arena *arena, stru
     }
     sf_buffer_add(data, zeros, -data->bytes % sizeof zeros); /* words stand at multiples of eight */
     set_out->offset = (uint32_t)data->bytes;
-    size_t texts_offset = data->bytes + set_out->n_texts * sizeof(struct sf_set_text) +
+    size_t texts_offset = set_out->n_texts * sizeof(struct sf_set_text) +
                           count(first, SF_NODE_NUMBER) * sizeof(struct sf_set_number);
     add_texts(data, elements, set_out->n_texts, texts_offset);
-    set_out->n_numbers = add_numbers(data, first);
+    set_out->n_numbers = add_numbers(data, first, is_strict);
     for (uint32_t i = 0; i < set_out->n_texts; i++) {
         sf_buffer_add(data, elements[i].text.at, elements[i].text.bytes);
     }
     return data->failed ? SF_E_NOMEM : SF_OK;
 }
 
-/* ---- looking --------------------------------------------------------------------------------------------------- */
-
-static bool has_same_rest(const struct sf_program *program, const struct sf_set_text *text,
-                          const struct sf_value *value) {
-    return text->bytes <= sizeof text->word ||
-           memcmp(sf_program_data(program) + text->offset, value->at, text->bytes) == 0;
+bool sf_set_is_few(const struct sf_set *set, const struct sf_buffer *data) {
+    if (set->n_numbers > 0 || set->n_texts > SF_SET_FEW) {
+        return false;
+    }
+    const void *start = data->at + set->offset;
+    const struct sf_set_text *texts = start;
+    return texts[set->n_texts - 1].bytes <= sizeof texts->word; /* the last is the longest */
 }
 
-/* The order of the set, of a text in it and the value. */
-static int compare(const struct sf_program *program, const struct sf_set_text *text,
-                   const struct sf_value *value) {
-    int order = compare_words(text->bytes, value->bytes);
+/* ---- looking --------------------------------------------------------------------------------------------------- */
+
+/* The order of the set, of a text in it and another. */
+static int compare(const struct sf_set_text *set, const struct sf_set_text *own,
+                   struct sf_text text, uint64_t word) {
+    int order = compare_words(own->bytes, text.bytes);
     if (order == 0) {
-        order = compare_words(text->word, value->word);
+        order = compare_words(own->word, word);
     }
-    if (order == 0 && text->bytes > sizeof text->word) {
-        order = memcmp(sf_program_data(program) + text->offset, value->at, text->bytes);
+    if (order == 0 && own->bytes > sizeof word) {
+        order = memcmp((const char *)set + own->offset, text.at, text.bytes);
     }
     return order;
 }
 
-bool sf_set_has_text(const struct sf_program *program, const struct sf_instruction *in,
-                     const struct sf_value *value) {
-    const void *data = sf_program_data(program) + in->offset;
-    const struct sf_set_text *texts = data;
-    size_t n = in->bytes;
-    if (n <= MAX_LINEAR) {
-        for (size_t i = 0; i < n; i++) {
-            if (texts[i].word == value->word && texts[i].bytes == value->bytes &&
-                has_same_rest(program, &texts[i], value)) {
-                return true;
-            }
-        }
-        return false;
-    }
+bool sf_set_has_text(const struct sf_instruction *in, struct sf_text text, uint64_t word) {
+    const struct sf_set_text *set = sf_instruction_data(in);
     size_t low = 0;
-    while (low < n) {
-        size_t middle = low + (n - low) / 2;
-        int order = compare(program, &texts[middle], value);
+    size_t high = in->bytes;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare(set, &set[middle], text, word);
         if (order == 0) {
             return true;
         }
         if (order < 0) {
             low = middle + 1;
         } else {
-            n = middle;
+            high = middle;
         }
     }
     return false;
+}
+
+enum sf_truth sf_set_has_number(const struct sf_instruction *in, const struct sf_value *value) {
+    const struct sf_set_text *texts = sf_instruction_data(in);
+    const void *behind = texts + in->bytes;
+    const struct sf_set_number *numbers = behind;
+    enum sf_truth truth = SF_FALSE;
+    for (uint64_t i = 0; i < in->n_numbers; i++) {
+        if ((numbers[i].heeds & value->state) != 0) {
+            truth = SF_UNKNOWN;
+        } else if (sf_rank_is_equal(numbers[i].rank, value->rank)) {
+            return SF_TRUE;
+        }
+    }
+    return truth;
 }

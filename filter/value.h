@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One value of a message, as programs read it. Each name that living filters read has a slot, an index into the array of
+ * The values of a message, as programs read them. Each name that living filters read has a slot, an index into the array of
  * values of every message; system attributes have the first slots. */
 #ifndef SUBFILTER_VALUE_H
 #define SUBFILTER_VALUE_H
@@ -10,27 +10,27 @@
 
 #define SF_ABSENT UINT32_MAX /* longer than any value */
 
-/* Half a cache line. What most comparisons look at, length and first bytes, stands beside what the others need. */
+/* What is known about a value, as bits. */
+enum sf_value_state {
+    SF_VALUE_ABSENT = 1,    /* it has no text */
+    SF_VALUE_EARLIER = 2,   /* the name has other values as well */
+    SF_VALUE_UNTRIED = 4,   /* nobody has asked yet whether the text is a number */
+    SF_VALUE_NO_NUMBER = 8, /* it is none */
+    SF_VALUE_REAL = 16,     /* it is one, but not in integer form */
+};
+
+/* Half a cache line, with all that comparisons look at first. The text itself is in another array. */
 struct sf_value {
-    const char *at; /* kept by the host */
-    uint64_t word;  /* sf_text_word of the text */
-    union {
-        int64_t integer;
-        double real;
-    };
-    uint32_t bytes; /* SF_ABSENT: no such property */
-    uint8_t
-        kind; /* enum sf_number_kind: whether and what the text is as a number; absent: SF_NUMBER_NONE */
+    uint64_t word;       /* sf_text_word of the text */
+    struct sf_rank rank; /* of a number */
+    uint32_t bytes;      /* of the text; SF_ABSENT */
+    uint8_t state;       /* bits of enum sf_value_state */
     uint16_t
-        earlier; /* 1 + the index of the value before in sf_message.earlier; 0: this is the first one */
+        earlier; /* with SF_VALUE_EARLIER: where the value before this one is, in slots behind those of names */
 };
 
 static inline struct sf_value sf_value_absent(void) {
-    return (struct sf_value){.bytes = SF_ABSENT, .kind = SF_NUMBER_NONE};
-}
-
-static inline struct sf_text sf_value_text(const struct sf_value *value) {
-    return (struct sf_text){value->at, value->bytes};
+    return (struct sf_value){.bytes = SF_ABSENT, .state = SF_VALUE_ABSENT | SF_VALUE_NO_NUMBER};
 }
 
 /* A system attribute's slot, and a name's. */
