@@ -15,13 +15,17 @@ enum {
     NO_LOCAL = MQTT_SUB_OPT_NO_LOCAL,
     MIN_ANSWERS = 16,
 };
-#define POSITION_LOST UINT32_C(0x80000000) /* in session.position: from there on the order cannot tell any more */
+/* In session.position: from there on the order cannot tell any more; the order cannot tell at all. */
+#define POSITION_LOST UINT32_C(0x80000000)
+#define POSITION_NONE UINT32_C(0x40000000)
+#define POSITION_MASK UINT32_C(0x3FFFFFFF)
 
 bool delivery_init(struct delivery *delivery, struct sessions *sessions, struct sf_schema *schema) {
     *delivery = (struct delivery){.sessions = sessions};
     delivery->topic_text = malloc(TOPIC_CAPACITY);
+    delivery->announced.topic_text = malloc(TOPIC_CAPACITY);
     delivery->replay_topic = malloc(TOPIC_CAPACITY);
-    if (delivery->topic_text == NULL || delivery->replay_topic == NULL ||
+    if (delivery->topic_text == NULL || delivery->announced.topic_text == NULL || delivery->replay_topic == NULL ||
         !message_init(&delivery->message, schema) || !message_init(&delivery->scratch, schema)) {
         delivery_deinit(delivery);
         return false;
@@ -33,6 +37,7 @@ void delivery_deinit(struct delivery *delivery) {
     message_deinit(&delivery->message);
     message_deinit(&delivery->scratch);
     free(delivery->topic_text);
+    free(delivery->announced.topic_text);
     free(delivery->replay_topic);
     free(delivery->matches.nodes);
     free(delivery->shared_matches.nodes);
@@ -63,16 +68,22 @@ bool delivery_reserve(struct delivery *delivery, const struct sf_filter *filter)
 
 void delivery_event(struct delivery *delivery) {
     delivery->known = false;
+    delivery->stray = false;
     delivery->announced.client = NULL;
     delivery->replay_client = NULL;
 }
 
 void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_message *message) {
-    if (message->qos < 2) { /* QoS 2 is delivered at PUBREL: by then other messages may have come */
+    size_t bytes = strnlen(message->topic, TOPIC_CAPACITY);
+    if (message->qos < 2 && bytes < TOPIC_CAPACITY) { /* QoS 2 is delivered at PUBREL: by then others may have come */
+        memcpy(delivery->announced.topic_text, message->topic, bytes + 1);
         delivery->announced.client = message->client;
         delivery->announced.topic = message->topic;
         delivery->announced.payload = message->payload;
         delivery->announced.properties = message->properties;
+        delivery->announced.payload_bytes = message->payloadlen;
+        delivery->announced.qos = message->qos;
+        delivery->announced.retain = message->retain;
     }
 }
 
@@ -197,10 +208,16 @@ static bool is_current(const struct delivery *delivery, const struct mosquitto_e
 static void start_message(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
     bool announced = delivery->announced.client != NULL && delivery->announced.topic == check->topic &&
                      delivery->announced.payload == check->payload &&
-                     delivery->announced.properties == check->properties;
+                     delivery->announced.properties == check->properties &&
+                     delivery->announced.payload_bytes == check->payloadlen &&
+                     delivery->announced.qos == check->qos && delivery->announced.retain == check->retain &&
+                     strcmp(delivery->announced.topic_text, check->topic) == 0;
     delivery->publisher = announced ? delivery->announced.client : NULL;
     delivery->announced.client = NULL;
     delivery->replay_client = NULL;
+    delivery->untracked = delivery->stray;
+    delivery->stray = false;
+    delivery->continues = 0;
 
     delivery->number++;
     delivery->known = true;
@@ -215,10 +232,22 @@ static void start_message(struct delivery *delivery, const struct mosquitto_evt_
     memcpy(delivery->topic_text, check->topic, bytes + 1);
 }
 
+/* A READ too many: the broker has put another message at the addresses of the current one. A session whose READs could not
+ * be assigned may have been asked about the new one already, before this was noticed. */
+static void continue_message(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    uint64_t before = delivery->number;
+    bool untracked = delivery->untracked;
+    start_message(delivery, check);
+    delivery->continues = before;
+    delivery->untracked |= untracked;
+}
+
 /* Make the message of this READ the current one unless it is already. false: its topic is longer than MQTT allows, as
  * only a plugin can publish it, and it is decided without memory. */
 static bool make_current(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
     if (is_current(delivery, check)) {
+        delivery->untracked |= delivery->stray;
+        delivery->stray = false;
         return true;
     }
     if (strnlen(check->topic, TOPIC_CAPACITY) == TOPIC_CAPACITY) {
@@ -275,19 +304,17 @@ static bool decide(struct delivery *delivery, const struct mosquitto_evt_acl_che
 
 /* ---- whose turn it is ---- */
 
-enum turn { TURN_FOUND, TURN_AMBIGUOUS, TURN_NONE };
+enum turn {
+    TURN_FOUND,
+    TURN_AMBIGUOUS, /* one of those that have not had their turn */
+    TURN_ANY,       /* any one */
+    TURN_NONE,      /* they have all had their turn */
+};
 
 /* The next subscription of the session, among those that are not shared, that the broker asks about. */
 static enum turn next_normal(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                             struct session *session, struct subscription **subscription_out) {
-    if (session->seen != delivery->number) {
-        session->seen = delivery->number;
-        session->position = 0;
-    }
-    const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
-    if (matches->failed || (session->position & POSITION_LOST) != 0) {
-        return TURN_AMBIGUOUS;
-    }
+                             struct session *session, const struct topic_matches *matches,
+                             struct subscription **subscription_out) {
     while (session->position < matches->count) {
         struct subscription *subscription =
             session_on_node(delivery->sessions, session, matches->nodes[session->position++]);
@@ -318,76 +345,115 @@ static bool contains(const struct topic_matches *matches, const struct topic_nod
     return false;
 }
 
-/* The share group of the session whose turn it is. A group is asked about once for each message. */
-static enum turn next_shared(struct delivery *delivery, const struct session *session,
-                             struct subscription **subscription_out) {
-    const struct topic_matches *matches =
-        find_matches(&delivery->shared_matches, delivery, &delivery->sessions->shared_tree);
-    if (matches->failed) {
-        return TURN_AMBIGUOUS;
-    }
-    struct subscription *found = NULL;
+/* How many share groups of the session have not had their turn; *one_out is one of them. Each has one in a message. */
+static size_t count_unserved(struct delivery *delivery, const struct session *session,
+                             const struct topic_matches *matches, struct subscription **one_out) {
+    size_t n = 0;
     for (uint32_t i = 0; i < session->shared.count; i++) {
         struct subscription *subscription = session->shared.items[i];
-        if (subscription->group->served == delivery->number || !contains(matches, subscription->node)) {
-            continue;
+        if (subscription->group->served != delivery->number && contains(matches, subscription->node)) {
+            *one_out = subscription;
+            n++;
         }
-        if (found != NULL) {
-            return TURN_AMBIGUOUS;
-        }
-        found = subscription;
     }
-    if (found == NULL) {
-        return TURN_NONE;
+    return n;
+}
+
+/* Subscriptions of the session, not shared, from its position on. */
+static size_t count_normal(const struct delivery *delivery, const struct session *session,
+                           const struct topic_matches *matches) {
+    size_t n = 0;
+    for (size_t i = session->position & POSITION_MASK; i < matches->count; i++) {
+        n += session_on_node(delivery->sessions, session, matches->nodes[i]) != NULL;
     }
-    found->group->served = delivery->number;
-    *subscription_out = found;
-    return TURN_FOUND;
+    return n;
 }
 
 static enum turn next_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
                            struct session *session, struct subscription **subscription_out) {
-    enum turn turn = next_normal(delivery, check, session, subscription_out);
-    if (turn == TURN_NONE && session->shared.count > 0) {
-        turn = next_shared(delivery, session, subscription_out);
+    const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
+    const struct topic_matches *shared = &delivery->shared_matches;
+    if (session->shared.count > 0) {
+        shared = find_matches(&delivery->shared_matches, delivery, &delivery->sessions->shared_tree);
+    }
+    if (session->seen != delivery->number) {
+        bool doubtful = delivery->continues != 0 && session->unassigned == delivery->continues;
+        session->seen = delivery->number;
+        session->position = doubtful ? POSITION_NONE : 0;
+        session->n_unassigned = 0;
+    } else if (session->only != NULL) {
+        return TURN_NONE; /* perhaps decided quickly: session.position does not say */
+    }
+    if (matches->failed || (session->shared.count > 0 && shared->failed) || (session->position & POSITION_NONE) != 0) {
+        return TURN_ANY;
+    }
+    if ((session->position & POSITION_LOST) == 0) {
+        enum turn turn = next_normal(delivery, check, session, matches, subscription_out);
+        if (turn == TURN_FOUND) {
+            return turn;
+        }
+    }
+    struct subscription *group = NULL;
+    size_t n_groups = session->shared.count == 0 ? 0 : count_unserved(delivery, session, shared, &group);
+    size_t n = count_normal(delivery, session, matches) + n_groups;
+    if (session->n_unassigned >= n) {
+        return TURN_NONE;
+    }
+    if (n > 1 || n_groups == 0 || delivery->untracked) {
+        return TURN_AMBIGUOUS;
+    }
+    group->group->served = delivery->number;
+    *subscription_out = group;
+    return TURN_FOUND;
+}
+
+/* Find the subscription that this READ is about. One beyond the last is the first of another message. */
+static enum turn find_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                           struct session *session, struct subscription **subscription_out) {
+    enum turn turn = next_turn(delivery, check, session, subscription_out);
+    if (turn == TURN_NONE) {
+        continue_message(delivery, check);
+        turn = next_turn(delivery, check, session, subscription_out);
+    }
+    if (turn != TURN_FOUND) {
+        session->unassigned = delivery->number;
+        session->n_unassigned++;
+        delivery->untracked |= session->shared.count > 0; /* it may have been the turn of a group */
     }
     return turn;
 }
 
-/* Whose turn it is cannot be told: deliver if any of those would take the message whose turn it may be. Subscriptions
- * before the session's position, and groups of which a member was asked, have had theirs. */
+/* Deliver if any of the subscriptions that have not had their turn would take the message. */
 static bool decide_rest(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
                         struct session *session) {
-    const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
-    const struct topic_matches *shared =
-        find_matches(&delivery->shared_matches, delivery, &delivery->sessions->shared_tree);
-    if (matches->failed || shared->failed) {
-        return decide_any(delivery, check, session);
-    }
     struct candidates try = {.delivery = delivery, .check = check, .session = session};
-    for (size_t i = session->position & ~POSITION_LOST; i < matches->count; i++) {
-        try_normal(&try, matches->nodes[i]);
+    for (size_t i = session->position & POSITION_MASK; i < delivery->matches.count; i++) {
+        try_normal(&try, delivery->matches.nodes[i]);
     }
     for (uint32_t i = 0; i < session->shared.count; i++) {
         struct subscription *subscription = session->shared.items[i];
-        if (subscription->group->served != delivery->number && contains(shared, subscription->node)) {
+        if (subscription->group->served != delivery->number &&
+            contains(&delivery->shared_matches, subscription->node)) {
             try_candidate(&try, subscription);
         }
     }
     return conclude(&try);
 }
 
-/* Any session: find the subscription that this READ is about. A READ beyond the last match is the first of another
- * message, which the broker put at the same addresses. */
+/* Any session. */
 static bool decide_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
                         struct session *session) {
     struct subscription *subscription = NULL;
-    enum turn turn = next_turn(delivery, check, session, &subscription);
-    if (turn == TURN_NONE) {
-        start_message(delivery, check);
-        turn = next_turn(delivery, check, session, &subscription);
+    switch (find_turn(delivery, check, session, &subscription)) {
+    case TURN_FOUND:
+        return decide(delivery, check, subscription);
+    case TURN_AMBIGUOUS:
+        return decide_rest(delivery, check, session);
+    case TURN_ANY:
+    case TURN_NONE:
+        break;
     }
-    return turn == TURN_FOUND ? decide(delivery, check, subscription) : decide_rest(delivery, check, session);
+    return decide_any(delivery, check, session);
 }
 
 /* ---- READ ---- */
@@ -423,9 +489,13 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
                        struct session *session) {
     if (check->topic[0] != '$') {
         delivery->replay_client = NULL; /* a fan-out has begun */
-        if (session->shared.count > 0 && make_current(delivery, check) &&
-            (uint32_t)mosquitto_client_sub_count(check->client) == session_count(session)) {
-            (void)decide_turn(delivery, check, session);
+        if (session->shared.count > 0 && make_current(delivery, check)) {
+            struct subscription *subscription = NULL;
+            if ((uint32_t)mosquitto_client_sub_count(check->client) == session_count(session)) {
+                (void)find_turn(delivery, check, session, &subscription);
+            } else {
+                delivery->untracked = true;
+            }
         }
     }
     return true;
@@ -435,12 +505,14 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
 static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, uint32_t hash) {
     struct mosquitto *client = check->client;
     if (hash == 0 && mosquitto_client(mosquitto_client_id(client)) != client) {
+        delivery->stray = true; /* or one that has just ended */
         return true; /* not registered: the broker re-checks the queue of a reconnecting client (decision D8) */
     }
     struct session *session = map_get(&delivery->sessions->by_client, client, NULL);
     if (session == NULL || session->client_hash != hash) {
         session = locate(delivery, client, hash);
         if (session == NULL) {
+            delivery->stray = true;
             return true;
         }
     }
@@ -455,7 +527,10 @@ static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_ac
     }
     if ((uint32_t)mosquitto_client_sub_count(client) != session_count(session)) {
         session->mismatched = true;
+        session->only = NULL; /* not quickly any more */
+        session->unassigned = delivery->number;
         delivery->mismatch = true;
+        delivery->untracked = true;
         return decide_any(delivery, check, session);
     }
     return decide_turn(delivery, check, session);

@@ -58,6 +58,9 @@ struct delivery {
     const void *payload;
     const void *properties;
     uint64_t number;                   /* one more for each message */
+    uint64_t continues;                /* number of the message before, if this one was told from it by counting; or 0 */
+    bool untracked;                    /* it may have been the turn of a share group, we do not know of which */
+    bool stray;                        /* likewise; whether of this message or the next one the next READ will tell */
     const struct mosquitto *publisher; /* NULL: not known */
     char *topic_text;                  /* a copy */
     struct message message;
@@ -72,6 +75,10 @@ struct delivery {
         const char *topic;
         const void *payload;
         const void *properties;
+        uint32_t payload_bytes;
+        uint8_t qos;
+        bool retain;
+        char *topic_text; /* a copy */
     } announced;
 
     /* the client that is being sent the retained messages of its new subscription */

@@ -82,6 +82,8 @@ struct session {
     bool unexplained;         /* it was asked READ for a topic that no known subscription matches: likewise */
     bool mismatch_logged;     /* it was */
     uint32_t position;        /* how far in that message's topic filters the READs got */
+    uint32_t n_unassigned;    /* READs for that message whose subscription could not be told */
+    uint64_t unassigned;      /* delivery.number of the last message with such READs */
     struct subscription_list normal;
     struct subscription_list shared;
     uint64_t refusals; /* see refusals in subscribe.c */

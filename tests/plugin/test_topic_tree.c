@@ -1,74 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * topic_tree against a list of filters that is matched level by level and then sorted. The order in which the broker
- * asks (DESIGN fact F11) as a comparison of two filters that match one topic: at the first level in which they differ a
- * literal comes before '+' before '#'; where one ends, the longer one comes first. */
+ * topic_tree against a list of filters that is matched level by level and then sorted. */
 #include "runner.h"
+#include "topic_reference.h"
 #include "topic_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LEVELS = 256, MAX_FILTERS = 64, MAX_TEXT = 2048 };
+enum { MAX_FILTERS = 64, MAX_TEXT = TOPIC_REFERENCE_BYTES };
 
-/* ---- the reference ---- */
-
-struct levels {
-    char text[MAX_TEXT];
-    const char *level[MAX_LEVELS];
-    size_t count;
-};
-
-static void split(const char *text, struct levels *out) {
-    out->count = 0;
-    char *p = strcpy(out->text, text);
-    for (;;) {
-        out->level[out->count++] = p;
-        p = strchr(p, '/');
-        if (p == NULL) {
-            return;
-        }
-        *p++ = '\0';
-    }
-}
-
-static bool is_wildcard(const char *level) {
-    return strcmp(level, "+") == 0 || strcmp(level, "#") == 0;
-}
-
-static bool reference_matches(const char *filter, const char *topic) {
-    struct levels f, t;
-    split(filter, &f);
-    split(topic, &t);
-    if (topic[0] == '$' && is_wildcard(f.level[0])) {
-        return false;
-    }
-    for (size_t i = 0; i < f.count; i++) {
-        if (strcmp(f.level[i], "#") == 0) {
-            return t.count >= i; /* the parent level too */
-        }
-        if (i >= t.count || (strcmp(f.level[i], "+") != 0 && strcmp(f.level[i], t.level[i]) != 0)) {
-            return false;
-        }
-    }
-    return f.count == t.count;
-}
-
-static int rank(const char *level) {
-    return strcmp(level, "#") == 0 ? 2 : strcmp(level, "+") == 0 ? 1 : 0;
-}
-
-/* Both match one topic. Negative: `a` is asked about first. */
+/* For qsort. */
 static int order(const void *a, const void *b) {
-    struct levels x, y;
-    split(*(const char *const *)a, &x);
-    split(*(const char *const *)b, &y);
-    for (size_t i = 0; i < x.count && i < y.count; i++) {
-        if (rank(x.level[i]) != rank(y.level[i])) {
-            return rank(x.level[i]) - rank(y.level[i]);
-        }
-    }
-    return x.count > y.count ? -1 : x.count < y.count;
+    return topic_reference_order(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* ---- random filters and topics ---- */
@@ -163,9 +107,11 @@ static void check_match(const struct model *model, const char *topic) {
     const char *expected[MAX_FILTERS];
     size_t n_expected = 0;
     for (size_t i = 0; i < model->count; i++) {
-        bool matches = reference_matches(model->filters[i].text, topic);
+        bool matches = topic_reference_matches(model->filters[i].text, topic);
         CHECK(topic_matches(model->filters[i].text, topic) == matches, "'%s' on '%s'",
               model->filters[i].text, topic);
+        CHECK(topic[0] == '$' || topic_node_matches(model->filters[i].node, topic) == matches,
+              "the node of '%s' on '%s'", model->filters[i].text, topic);
         if (matches) {
             expected[n_expected++] = model->filters[i].text;
         }
@@ -329,7 +275,7 @@ static void test_topic_matches_as_the_reference(void) {
         char filter[MAX_TEXT], topic[MAX_TEXT];
         random_text(&state, true, filter);
         random_text(&state, false, topic);
-        bool expected = reference_matches(filter, topic);
+        bool expected = topic_reference_matches(filter, topic);
         n_matches += expected;
         REQUIRE(topic_matches(filter, topic) == expected, "'%s' on '%s', expected %d", filter,
                 topic, expected);
