@@ -25,20 +25,12 @@ static bool grow(struct sf_buffer *buffer, size_t needed) {
     return true;
 }
 
-void sf_buffer_add(struct sf_buffer *buffer, const char *text, size_t bytes) {
-    if (buffer->failed || bytes == 0) {
+void sf_buffer_grow_and_add(struct sf_buffer *buffer, const char *text, size_t bytes) {
+    if (buffer->failed || bytes > SIZE_MAX - buffer->bytes ||
+        !grow(buffer, buffer->bytes + bytes)) {
+        buffer->failed = true;
         return;
-    }
-    if (bytes > buffer->capacity - buffer->bytes) {
-        if (bytes > SIZE_MAX - buffer->bytes || !grow(buffer, buffer->bytes + bytes)) {
-            buffer->failed = true;
-            return;
-        }
     }
     memcpy(buffer->at + buffer->bytes, text, bytes);
     buffer->bytes += bytes;
-}
-
-void sf_buffer_add_string(struct sf_buffer *buffer, const char *string) {
-    sf_buffer_add(buffer, string, strlen(string));
 }

@@ -15,8 +15,21 @@ struct sf_buffer {
     bool failed; /* out of memory; what was written since is lost */
 };
 
-void sf_buffer_add(struct sf_buffer *buffer, const char *text, size_t bytes);
-void sf_buffer_add_string(struct sf_buffer *buffer, const char *string);
+/* Out of line: make room first. */
+void sf_buffer_grow_and_add(struct sf_buffer *buffer, const char *text, size_t bytes);
+
+static inline void sf_buffer_add(struct sf_buffer *buffer, const char *text, size_t bytes) {
+    if (bytes > buffer->capacity - buffer->bytes) {
+        sf_buffer_grow_and_add(buffer, text, bytes);
+    } else if (bytes > 0) {
+        memcpy(buffer->at + buffer->bytes, text, bytes);
+        buffer->bytes += bytes;
+    }
+}
+
+static inline void sf_buffer_add_string(struct sf_buffer *buffer, const char *string) {
+    sf_buffer_add(buffer, string, strlen(string));
+}
 
 static inline void sf_buffer_add_char(struct sf_buffer *buffer, char c) {
     sf_buffer_add(buffer, &c, 1);

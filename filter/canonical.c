@@ -106,11 +106,13 @@ static void write_word(struct sf_buffer *buffer, const char *word) {
 
 static void write_quoted(struct sf_buffer *buffer, struct sf_text text, char quote) {
     sf_buffer_add_char(buffer, quote);
-    for (size_t i = 0; i < text.bytes; i++) {
-        sf_buffer_add_char(buffer, text.at[i]);
-        if (text.at[i] == quote) {
-            sf_buffer_add_char(buffer, quote);
-        }
+    while (text.bytes > 0) {
+        const char *found = memchr(text.at, quote, text.bytes);
+        size_t n = found == NULL ? text.bytes : (size_t)(found - text.at) + 1;
+        sf_buffer_add(buffer, text.at, n);
+        sf_buffer_add(buffer, &quote, found == NULL ? 0 : 1);
+        text.at += n;
+        text.bytes -= n;
     }
     sf_buffer_add_char(buffer, quote);
 }
@@ -237,14 +239,16 @@ static void write_sql(struct sf_buffer *buffer, const struct sf_node *node) {
 
 /* # and + never stand in a subscription string; a % only where it starts no escape by chance. */
 static void add_sql_escaped(struct sf_buffer *buffer, struct sf_text text) {
+    size_t start = 0; /* of what is not written yet */
     for (size_t i = 0; i < text.bytes; i++) {
         char c = text.at[i];
         if (c == '#' || c == '+' || (c == '%' && sf_escape_is_wildcard(text, i))) {
+            sf_buffer_add(buffer, text.at + start, i - start);
             add_escaped(buffer, c);
-        } else {
-            sf_buffer_add_char(buffer, c);
+            start = i + 1;
         }
     }
+    sf_buffer_add(buffer, text.at + start, text.bytes - start);
 }
 
 /* ---- all dialects ---------------------------------------------------------------------------------------------- */

@@ -166,12 +166,13 @@ static struct sf_filter *make_filter(struct sf_schema *schema, const struct sour
     return filter;
 }
 
-static void release_names(struct sf_schema *schema, const uint32_t *names, uint32_t n_names) {
+/* Give the names of a filter back; whether one of them left the schema. */
+static bool release_names(struct sf_schema *schema, const uint32_t *names, uint32_t n_names) {
+    bool has_left = false;
     for (uint32_t i = 0; i < n_names; i++) {
-        if (sf_intern_release(&schema->names, names[i])) {
-            schema->generation++;
-        }
+        has_left = sf_intern_release(&schema->names, names[i]) || has_left;
     }
+    return has_left;
 }
 
 /* Compile what is not in the schema yet, under the id that its key has. */
@@ -185,12 +186,13 @@ static enum sf_status add_filter(struct sf_schema *schema, const struct source *
     }
     struct sf_filter *filter = make_filter(schema, source, &compiled);
     if (filter == NULL) {
-        release_names(schema, compiled.names, compiled.n_names);
+        (void)release_names(schema, compiled.names,
+                            compiled.n_names); /* no message has seen them */
         return SF_E_NOMEM;
     }
     filter->id = id;
     sf_intern_at(&schema->filters, id)->owner = filter;
-    schema->generation += schema->names.n_living - n_names;
+    schema->generation += schema->names.n_living > n_names ? 1 : 0;
     return SF_OK;
 }
 
@@ -244,7 +246,9 @@ struct sf_filter *sf_filter_ref(struct sf_filter *filter) {
 
 void sf_filter_unref(struct sf_filter *filter) {
     if (filter != NULL && sf_intern_release(&filter->schema->filters, filter->id)) {
-        release_names(filter->schema, filter->names, filter->n_names);
+        if (release_names(filter->schema, filter->names, filter->n_names)) {
+            filter->schema->generation++;
+        }
         free(filter);
     }
 }

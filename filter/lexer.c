@@ -69,25 +69,26 @@ static struct sf_text slice(const struct sf_lexer *lexer, size_t start, size_t e
 static enum sf_token_type keyword(struct sf_text word) {
     static const struct {
         const char *word;
+        size_t bytes;
         enum sf_token_type type;
     } keywords[] = {
-        {"and", SF_TOKEN_AND},
-        {"or", SF_TOKEN_OR},
-        {"not", SF_TOKEN_NOT},
-        {"in", SF_TOKEN_IN},
-        {"is", SF_TOKEN_IS},
-        {"null", SF_TOKEN_NULL},
-        {"between", SF_TOKEN_BETWEEN},
-        {"like", SF_TOKEN_LIKE},
-        {"escape", SF_TOKEN_ESCAPE},
-        {"contains", SF_TOKEN_CONTAINS},
-        {"startswith", SF_TOKEN_STARTSWITH},
-        {"endswith", SF_TOKEN_ENDSWITH},
-        {"true", SF_TOKEN_TRUE},
-        {"false", SF_TOKEN_FALSE},
+        {"and", 3, SF_TOKEN_AND},
+        {"or", 2, SF_TOKEN_OR},
+        {"not", 3, SF_TOKEN_NOT},
+        {"in", 2, SF_TOKEN_IN},
+        {"is", 2, SF_TOKEN_IS},
+        {"null", 4, SF_TOKEN_NULL},
+        {"between", 7, SF_TOKEN_BETWEEN},
+        {"like", 4, SF_TOKEN_LIKE},
+        {"escape", 6, SF_TOKEN_ESCAPE},
+        {"contains", 8, SF_TOKEN_CONTAINS},
+        {"startswith", 10, SF_TOKEN_STARTSWITH},
+        {"endswith", 8, SF_TOKEN_ENDSWITH},
+        {"true", 4, SF_TOKEN_TRUE},
+        {"false", 5, SF_TOKEN_FALSE},
     };
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-        if (sf_text_is_word(word, keywords[i].word)) {
+        if (word.bytes == keywords[i].bytes && sf_text_is_word(word, keywords[i].word)) {
             return keywords[i].type;
         }
     }

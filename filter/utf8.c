@@ -60,6 +60,10 @@ size_t sf_utf8_previous(const char *text, size_t bytes) {
 size_t sf_utf8_valid_bytes(const char *text, size_t bytes) {
     size_t at = 0;
     while (at < bytes) {
+        if ((signed char)text[at] > 0) { /* ASCII, which most text is */
+            at++;
+            continue;
+        }
         uint32_t code = 0;
         size_t length = sf_utf8_next(text + at, bytes - at, &code);
         if (code == 0 || code == NOT_A_CODE) {
