@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The model test: its steps (see model_run.h). Each does something to the broker, tells the model, and notes it.
+ */
+#include "model_run.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MANY_WAITING = MODEL_COPIES / 2, /* then their receivers are connected */
+    MANY_SUBSCRIPTIONS = 12,         /* then a client subscribes only to what it has */
+    BURST = 5,                       /* messages of one step */
+    SETTLE_TWICE = 2,
+    EXPIRY_S = 3600, /* longer than any run */
+};
+
+static const char *const ids[MODEL_CLIENTS] = {"c0", "c1", "c2", "c3", "c4", "c5"};
+
+/* ---- what happened --------------------------------------------------------------------------------------------- */
+
+void run_fail(const char *format, ...) {
+    if (!run.failed) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(run.error.text, sizeof run.error.text, format, arguments);
+        va_end(arguments);
+        run.failed = true;
+    }
+}
+
+/* Append to what is said about the present step. */
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *before = run.history[run.step];
+    size_t bytes = (before == NULL ? 0 : strlen(before)) + strlen(text) + 1;
+    char *joined = realloc(before, bytes);
+    REQUIRE(joined != NULL, "out of memory");
+    if (before == NULL) {
+        joined[0] = '\0';
+    }
+    strcat(joined, text);
+    run.history[run.step] = joined;
+}
+
+static void note_message(unsigned number) {
+    const struct model_message *message = &run.rules.messages[number];
+    note(" #%u %s qos %d%s%s", number, message->topic, message->qos,
+         message->retain ? " retain" : "", message->payload[0] == '\0' ? " empty" : "");
+    for (const char *const *at = message->user; *at != NULL; at += 2) {
+        note(" %s=%s", at[0], at[1]);
+    }
+    if (message->content_type != NULL) {
+        note(" $content_type=%s", message->content_type);
+    }
+    if (message->response_topic != NULL) {
+        note(" $response_topic=%s", message->response_topic);
+    }
+    if (strlen(message->payload) > 8) {
+        note(" (%zu bytes)", strlen(message->payload));
+    }
+    note(";");
+}
+
+static void expect_code(const char *what, int client, int expected, int code) {
+    if (code < 0) {
+        run_fail("c%d: %s: %s", client, what,
+                 code == WIRE_CLOSED    ? "the broker closed the connection"
+                 : code == WIRE_STALLED ? "the broker does not answer"
+                                        : "a packet that does not belong here");
+    } else if (expected != MODEL_ANY_CODE && code != expected) {
+        run_fail("c%d: %s: code 0x%02x instead of 0x%02x", client, what, (unsigned)code,
+                 (unsigned)expected);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------------------------- */
+
+static unsigned new_message(int client, int protocol, bool may_be_empty) {
+    REQUIRE(run.rules.n_messages < MAX_MESSAGES, "too many messages");
+    unsigned number = (unsigned)run.rules.n_messages++;
+    struct model_message *message = &run.rules.messages[number];
+    pool_message(&run.chance, protocol, message);
+    message->publisher = client;
+    if (may_be_empty && message->retain && chance_of(&run.chance, 25)) {
+        message->payload[0] = '\0'; /* removes what was retained */
+    } else {
+        snprintf(message->payload, sizeof message->payload, "%u%s", number,
+                 chance_of(&run.chance, 30) ? " and a bit more" : "");
+    }
+    return number;
+}
+
+static struct publish publish_of(unsigned number) {
+    const struct model_message *message = &run.rules.messages[number];
+    return (struct publish){
+        .topic = message->topic,
+        .payload = message->payload,
+        .qos = message->qos,
+        .retain = message->retain,
+        .user = message->user,
+        .content_type = message->content_type,
+        .response_topic = message->response_topic,
+    };
+}
+
+/* ---- choosing -------------------------------------------------------------------------------------------------- */
+
+/* A random client that is (or is not) online; -1: there is none. */
+static int choose_client(bool online) {
+    int first = (int)chance_below(&run.chance, MODEL_CLIENTS);
+    for (int i = 0; i < MODEL_CLIENTS; i++) {
+        int client = (first + i) % MODEL_CLIENTS;
+        if (run.model.sessions[client].online == online) {
+            return client;
+        }
+    }
+    return -1;
+}
+
+static const char *choose_group(void) {
+    static const char *const groups[] = {"", "", "", "g1", "g1", "g2"};
+    return groups[chance_below(&run.chance, N_ROWS(groups))];
+}
+
+/* ---- connections ----------------------------------------------------------------------------------------------- */
+
+static void do_connect(int client) {
+    struct chance *chance = &run.chance;
+    struct model_session *session = &run.model.sessions[client];
+    int protocol = chance_of(chance, 80) ? 5 : 4;
+    bool clean = chance_of(chance, 25);
+    if (run.rules.persistence == MODEL_SQLITE && session->online && !session->kept) {
+        clean =
+            true; /* broker: persist-sqlite brings the subscriptions back if a takeover ends a session otherwise */
+    }
+    bool kept = protocol == 5 ? chance_of(chance, 70) : !clean;
+    int will = -1;
+    /* broker: persist-sqlite keeps wills that were cancelled, and sends them after a restart */
+    if (run.rules.persistence != MODEL_SQLITE && chance_of(chance, 30)) {
+        will = (int)new_message(client, protocol, false);
+    }
+    const struct publish will_message = publish_of(will < 0 ? 0 : (unsigned)will);
+    const struct wire_connect options = {
+        .id = ids[client],
+        .protocol = protocol,
+        .clean = clean,
+        .expiry_s = kept ? EXPIRY_S : 0,
+        .receive_maximum = (uint16_t)(chance_of(chance, 50) ? 0 : 1 + chance_below(chance, 3)),
+        .will = will < 0 ? NULL : &will_message,
+    };
+    note("c%d connects%s: MQTT %s%s%s", client, session->online ? ", taking over" : "",
+         protocol == 5 ? "5" : "3.1.1", clean ? ", clean" : "", kept ? ", kept" : "");
+    if (options.receive_maximum > 0) {
+        note(", receive maximum %u", options.receive_maximum);
+    }
+    if (will >= 0) {
+        note(", will");
+        note_message((unsigned)will);
+    }
+
+    struct wire fresh;
+    wire_init(&fresh);
+    fresh.last_mid = run.wires[client].last_mid;
+    bool present = false;
+    expect_code("CONNACK", client, 0, wire_connect(&fresh, run.broker, &options, &present));
+    if (session->online) {
+        int old_protocol = session->protocol;
+        expect_code("end of the old connection", client, 0, wire_await_closed(&run.wires[client]));
+        if (old_protocol == 5 && run.wires[client].disconnect_code != 0x8E) {
+            run_fail("c%d: the old connection ended with 0x%02x", client,
+                     (unsigned)run.wires[client].disconnect_code);
+        }
+    }
+    wire_deinit(&run.wires[client]);
+    run.wires[client] = fresh;
+    bool expected = model_connect(&run.model, client, protocol, clean, kept, will);
+    note(expected ? " (session present)" : " (new session)");
+    if (present != expected) {
+        run_fail("c%d: session present %d instead of %d", client, present, expected);
+    }
+}
+
+static void do_disconnect(int client) {
+    struct model_session *session = &run.model.sessions[client];
+    bool with_will = session->protocol == 5 && chance_of(&run.chance, 20);
+    bool change = session->protocol == 5 && session->kept && chance_of(&run.chance, 20);
+    const uint32_t expiry_s = 0;
+    const bool kept = false;
+    note("c%d disconnects%s%s", client, with_will ? ", with its will" : "",
+         change ? ", ending its session" : "");
+    wire_disconnect(&run.wires[client], with_will ? 0x04 : 0, change ? &expiry_s : NULL);
+    model_disconnect(&run.model, client, with_will ? MODEL_WITH_WILL : MODEL_DISCONNECTED,
+                     change ? &kept : NULL);
+}
+
+static void do_drop(int client) {
+    note("c%d is lost", client);
+    wire_drop(&run.wires[client]);
+    model_disconnect(&run.model, client, MODEL_LOST, NULL);
+}
+
+static void do_expire(int client) {
+    struct model_session *session = &run.model.sessions[client];
+    if (run.expiries == 0 || session->protocol != 5 || !session->kept) {
+        do_disconnect(client);
+        return;
+    }
+    run.expiries--;
+    note("c%d disconnects, and its session expires", client);
+    const uint32_t expiry_s = 1;
+    wire_disconnect(&run.wires[client], 0, &expiry_s);
+    model_disconnect(&run.model, client, MODEL_DISCONNECTED, NULL);
+    char line[64];
+    snprintf(line, sizeof line, "Expiring client %s due to timeout.", ids[client]);
+    if (!broker_await_log(run.broker, line)) {
+        run_fail("c%d: its session does not expire", client);
+    }
+    model_expire(&run.model, client);
+}
+
+static void do_deafen(int client) {
+    note("c%d goes deaf", client);
+    run.wires[client].deaf = true;
+    run.model.sessions[client].deaf = true;
+}
+
+static void do_wake(int client) {
+    note("c%d wakes", client);
+    wire_wake(&run.wires[client]);
+    run.model.sessions[client].deaf = false;
+}
+
+/* ---- subscriptions --------------------------------------------------------------------------------------------- */
+
+/* A text with a '?' that MQTT 5 clients cannot mean literally, sent all the same: see DESIGN decision D4. */
+static void subscribe_raw(int client, const char *group, const char *text, int qos) {
+    const struct model_subscription *literal = model_find(&run.model, client, group, "a?b");
+    bool closes = literal != NULL && literal->seen && (group[0] == '\0' || literal->filter < 0);
+    if (closes && run.rules.persistence == MODEL_SQLITE) {
+        note(" (not sent)"); /* broker: what a plugin removes stays in the database */
+        return;
+    }
+    int code = wire_subscribe(&run.wires[client], &(struct subscribe){.topic = text, .qos = qos});
+    if (!closes) {
+        expect_code("SUBACK", client, MODEL_DENIED, code);
+    } else if (code != WIRE_CLOSED) {
+        run_fail("c%d: SUBACK 0x%02x instead of the end of the connection", client, (unsigned)code);
+    } else {
+        note(" (closed)");
+        wire_lose(&run.wires[client]);
+        model_unsubscribe(&run.model, client, group,
+                          "a?b"); /* so that the next time it can be told */
+        model_disconnect(&run.model, client, MODEL_LOST, NULL);
+    }
+}
+
+static void do_subscribe(int client) {
+    struct chance *chance = &run.chance;
+    struct model_session *session = &run.model.sessions[client];
+    bool five = session->protocol == 5;
+    struct model_subscription subscription = {
+        .qos = (int)chance_below(chance, 3),
+        .no_local = five && chance_of(chance, 15),
+        .retain_as_published = five && chance_of(chance, 30),
+        .filter = five && !run.rules.plain && chance_of(chance, 70) ? pool_filter(chance) : -1,
+        .id = five && chance_of(chance, 85) ? ++run.next_id : 0,
+    };
+    int retain_handling = five ? (int)chance_below(chance, 3) : 0;
+    strcpy(subscription.topic, pool_topic_filter(chance));
+    strcpy(subscription.group, choose_group());
+    if (session->n_subscriptions >= MANY_SUBSCRIPTIONS ||
+        (session->n_subscriptions > 0 && chance_of(chance, 30))) { /* one that it has */
+        const struct model_subscription *old =
+            &session->subscriptions[chance_below(chance, (unsigned)session->n_subscriptions)];
+        strcpy(subscription.topic, old->topic);
+        strcpy(subscription.group, old->group);
+    }
+    subscription.no_local = subscription.no_local && subscription.group[0] == '\0';
+    const char *expression =
+        subscription.filter < 0 ? NULL : run.rules.filters[subscription.filter].text;
+    char text[POOL_TEXT_BYTES];
+    pool_write(chance, subscription.group, subscription.topic, expression, text);
+    note("c%d subscribes to %s: qos %d, id %u%s%s, retain handling %d", client, text,
+         subscription.qos, subscription.id, subscription.no_local ? ", no local" : "",
+         subscription.retain_as_published ? ", retain as published" : "", retain_handling);
+    if (five && !run.rules.plain && expression == NULL && strchr(text, '?') != NULL) {
+        subscribe_raw(client, subscription.group, text, subscription.qos);
+        return;
+    }
+    const struct subscribe sent = {
+        .topic = text,
+        .qos = subscription.qos,
+        .id = subscription.id,
+        .no_local = subscription.no_local,
+        .retain_as_published = subscription.retain_as_published,
+        .retain_handling = retain_handling,
+    };
+    int code = wire_subscribe(&run.wires[client], &sent);
+    int expected = model_subscribe(&run.model, client, &subscription, retain_handling);
+    note(expected == MODEL_DENIED ? " (refused)" : "");
+    expect_code("SUBACK", client, expected, code);
+}
+
+static void do_unsubscribe(int client) {
+    struct chance *chance = &run.chance;
+    struct model_session *session = &run.model.sessions[client];
+    bool five = session->protocol == 5;
+    char topic[MODEL_TOPIC_BYTES];
+    char group[8];
+    strcpy(topic, pool_topic_filter(chance));
+    strcpy(group, choose_group());
+    if (session->n_subscriptions > 0 && chance_of(chance, 85)) {
+        const struct model_subscription *old =
+            &session->subscriptions[chance_below(chance, (unsigned)session->n_subscriptions)];
+        strcpy(topic, old->topic);
+        strcpy(group, old->group);
+    }
+    const char *expression = NULL;
+    if (five && !run.rules.plain &&
+        chance_of(chance, 50)) { /* any, not only its own: it is not read */
+        expression = run.rules.filters[pool_filter(chance)].text;
+    }
+    char text[POOL_TEXT_BYTES];
+    pool_write(chance, group, topic, expression, text);
+    note("c%d unsubscribes from %s", client, text);
+    if (five && !run.rules.plain && expression == NULL && strcmp(topic, "a?b") == 0) {
+        /* an exact known literal goes first; otherwise this is topic filter "a" with an expression "b" */
+        const struct model_subscription *literal = model_find(&run.model, client, group, topic);
+        if (literal == NULL || !literal->seen || (group[0] != '\0' && literal->filter >= 0)) {
+            strcpy(topic, "a");
+        }
+    }
+    int code = wire_unsubscribe(&run.wires[client], text);
+    int expected = model_unsubscribe(&run.model, client, group, topic);
+    expect_code("UNSUBACK", client, five ? expected : 0, code);
+}
+
+/* ---- publishing ------------------------------------------------------------------------------------------------ */
+
+/* Take a QoS 2 message whose PUBREL is due, of those that a session holds. */
+static unsigned take_held(struct model_session *session, uint16_t *mid_out) {
+    size_t at = chance_below(&run.chance, (unsigned)session->n_held);
+    unsigned number = session->held[at].message;
+    *mid_out = session->held[at].mid;
+    session->held[at] = session->held[--session->n_held];
+    return number;
+}
+
+static void release(int client, uint16_t *mids, size_t *n_mids) {
+    struct model_session *session = &run.model.sessions[client];
+    uint16_t mid = 0;
+    unsigned number = take_held(session, &mid);
+    note(" PUBREL #%u;", number);
+    wire_put_ack(&run.wires[client], RAW_PUBREL, mid);
+    mids[(*n_mids)++] = mid;
+    model_publish(&run.model, number, false);
+}
+
+static void expect_acknowledgement(int client, enum raw_type type, uint16_t mid) {
+    enum { NO_MATCHING_SUBSCRIBERS = 0x10 };
+    int code = wire_await(&run.wires[client], type, mid);
+    expect_code("acknowledgement", client, code == NO_MATCHING_SUBSCRIBERS ? MODEL_ANY_CODE : 0,
+                code);
+}
+
+/* Several messages at once: the broker deals with them one after the other and finds the same addresses free again. */
+static void do_publish(int client) {
+    struct model_session *session = &run.model.sessions[client];
+    struct wire *wire = &run.wires[client];
+    uint16_t released[2 * BURST + MODEL_HELD];
+    size_t n_released = 0;
+    struct {
+        unsigned message;
+        uint16_t mid;
+    } sent[BURST];
+    size_t n_sent = 1 + (chance_of(&run.chance, 50) ? 0 : chance_below(&run.chance, BURST));
+
+    note("c%d publishes", client);
+    for (size_t i = 0; i < n_sent; i++) {
+        while (session->n_held > 0 && chance_of(&run.chance, 25)) {
+            release(client, released, &n_released);
+        }
+        sent[i].message = new_message(client, session->protocol, true);
+        note_message(sent[i].message);
+        const struct publish publish = publish_of(sent[i].message);
+        sent[i].mid = wire_put_publish(wire, &publish);
+        if (publish.qos < 2) {
+            model_publish(&run.model, sent[i].message, true);
+        }
+    }
+    if (!wire_flush(wire)) {
+        run_fail("c%d: the connection is closed", client);
+    }
+    for (size_t i = 0; i < n_sent; i++) {
+        int qos = run.rules.messages[sent[i].message].qos;
+        if (qos > 0) {
+            expect_acknowledgement(client, qos == 1 ? RAW_PUBACK : RAW_PUBREC, sent[i].mid);
+        }
+        if (qos == 2) {
+            size_t at = session->n_held++;
+            session->held[at].message = sent[i].message;
+            session->held[at].mid = sent[i].mid;
+        }
+    }
+    while (session->n_held > 0 &&
+           (session->n_held + BURST > MODEL_HELD || chance_of(&run.chance, 75))) {
+        release(client, released, &n_released);
+    }
+    wire_flush(wire);
+    for (size_t i = 0; i < n_released; i++) {
+        expect_acknowledgement(client, RAW_PUBCOMP, released[i]);
+    }
+}
+
+/* ---- what another plugin does ---------------------------------------------------------------------------------- */
+
+void run_connect_admin(void) {
+    const struct wire_connect options = {.id = "admin", .protocol = 5, .clean = true};
+    bool present = false;
+    int code = wire_connect(&run.admin, run.broker, &options, &present);
+    if (code != 0) {
+        run_fail("the admin cannot connect: %d", code);
+    }
+}
+
+/* Tell plugins/command.c to do something. Returns when it has. */
+static void command(const struct publish *properties, const char *text) {
+    struct publish publish = properties == NULL ? (struct publish){.payload = NULL} : *properties;
+    publish.topic = "$CONTROL/test/v1";
+    publish.payload = text;
+    publish.qos = 1;
+    publish.retain = false;
+    uint16_t mid = wire_put_publish(&run.admin, &publish);
+    wire_flush(&run.admin);
+    int code = wire_await(&run.admin, RAW_PUBACK, mid);
+    if (code != 0) {
+        run_fail("the command \"%s\" gives %d", text, code);
+    }
+}
+
+static void do_kick(int client) {
+    struct chance *chance = &run.chance;
+    struct model_session *session = &run.model.sessions[client];
+    bool with_will = chance_of(chance, 50);
+    const char *denied = NULL;
+    if (session->n_subscriptions > 0 && chance_of(chance, 50)) {
+        denied =
+            session->subscriptions[chance_below(chance, (unsigned)session->n_subscriptions)].topic;
+    }
+    for (size_t i = 0; i < session->n_subscriptions; i++) {
+        /* One that the plugin does not know, and one less that it knows: the count would tell nothing. */
+        if (!session->subscriptions[i].seen) {
+            denied = NULL;
+        }
+        if (run.rules.persistence == MODEL_SQLITE &&
+            model_is_undone_by_kick(&run.model, session, &session->subscriptions[i])) {
+            note("(nothing)"); /* broker: what goes without an event stays in the database */
+            return;
+        }
+    }
+    if (run.rules.persistence == MODEL_SQLITE && !session->stored) {
+        denied = NULL; /* broker: it stays in the database */
+    }
+    note("c%d is kicked%s", client, with_will ? ", with its will" : "");
+    if (denied != NULL) {
+        note(", and may not be subscribed to %s", denied);
+    }
+    bool online = session->online;
+    bool five = session->protocol == 5;
+    char topic[MODEL_TOPIC_BYTES];
+    snprintf(topic, sizeof topic, "%s",
+             denied == NULL ? "" : denied); /* it goes with the subscription */
+    char text[128];
+    snprintf(text, sizeof text, "kick c%d %d %s", client, with_will, topic);
+    command(NULL, text);
+    model_kick(&run.model, client, with_will, denied == NULL ? NULL : topic);
+    if (online) {
+        expect_code("end of the connection", client, 0, wire_await_closed(&run.wires[client]));
+        if (five && run.wires[client].disconnect_code != 0x98) {
+            run_fail("c%d: kicked with 0x%02x", client,
+                     (unsigned)run.wires[client].disconnect_code);
+        }
+    }
+}
+
+/* Several messages of a plugin follow each other without anything between them. */
+static void do_publish_by_plugin(int client) {
+    bool to_all = chance_of(&run.chance, 80);
+    bool bare = chance_of(&run.chance, 50);
+    unsigned first = 0;
+    size_t n = 1 + chance_below(&run.chance, BURST);
+    note("a plugin publishes%s%s", to_all ? "" : " to ", to_all ? "" : ids[client]);
+    for (size_t i = 0; i < n; i++) {
+        unsigned number = new_message(-1, bare ? 4 : 5, false);
+        struct model_message *message = &run.rules.messages[number];
+        if (i == 0) {
+            first = number;
+        } else { /* as like the first as can be */
+            strcpy(message->topic, run.rules.messages[first].topic);
+            message->qos = run.rules.messages[first].qos;
+            message->retain = run.rules.messages[first].retain;
+        }
+        note_message(number);
+        const struct publish properties = publish_of(number);
+        char text[128];
+        snprintf(text, sizeof text, "publish %s %d %d %s %s", to_all ? "*" : ids[client],
+                 message->qos, message->retain, message->topic, message->payload);
+        command(&properties, text);
+        if (to_all) {
+            model_publish(&run.model, number, false);
+        } else {
+            model_publish_to(&run.model, number, client);
+        }
+    }
+    int code = wire_settle(&run.admin); /* they are passed on in the broker's next turn */
+    if (code != 0) {
+        run_fail("the admin gets no answer: %d", code);
+    }
+}
+
+/* ---- the broker ------------------------------------------------------------------------------------------------ */
+
+static void lose_connections(void) {
+    for (int i = 0; i < MODEL_CLIENTS; i++) {
+        wire_lose(&run.wires[i]);
+    }
+    wire_lose(&run.admin);
+}
+
+static void do_restart(void) {
+    note("the broker is stopped and started");
+    int status = broker_stop(run.broker);
+    if (status != 0) {
+        run_fail("the broker ended with status %d", status);
+    }
+    lose_connections();
+    if (!run.failed && !broker_try_run(run.broker)) {
+        run_fail("the broker does not start again: status %d", broker_status(run.broker));
+    }
+    run_connect_admin();
+    model_restart(&run.model);
+    run.saved = run.model;
+}
+
+static void do_crash(void) {
+    int online = choose_client(true);
+    if (run.rules.persistence == MODEL_SQLITE) {
+        if (online < 0) {
+            do_restart();
+            return;
+        }
+        /* broker: it commits between two packets: after two more round trips everything is in the file */
+        for (int i = 0; i < SETTLE_TWICE; i++) {
+            expect_code("PINGRESP", online, 0, wire_settle(&run.wires[online]));
+        }
+    }
+    note("the broker is killed and started");
+    broker_kill(run.broker);
+    lose_connections();
+    if (!broker_try_run(run.broker)) {
+        run_fail("the broker does not start again: status %d", broker_status(run.broker));
+    }
+    run_connect_admin();
+    if (run.rules.persistence == MODEL_SQLITE) {
+        model_restart(&run.model); /* there are no wills in these runs */
+    } else {
+        model_crash(&run.model, &run.saved);
+    }
+}
+
+static void do_save(void) {
+    if (run.rules.persistence == MODEL_DATABASE) {
+        note("the broker saves");
+        broker_save(run.broker);
+        run.saved = run.model;
+    } else {
+        note("the broker reloads");
+        broker_reload(run.broker);
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------------------------- */
+
+/* A client for which too much is waiting; -1: there is none. */
+static int overfull_client(void) {
+    for (int i = 0; i < MODEL_CLIENTS; i++) {
+        const struct model_session *session = &run.model.sessions[i];
+        if ((!session->online || session->deaf) &&
+            (session->n_copies > MANY_WAITING ||
+             (session->exists && run.model.n_tokens > MANY_WAITING))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void do_online(int client) {
+    static const struct {
+        unsigned weight;
+        void (*act)(int client);
+    } actions[] = {
+        {40, do_publish}, {26, do_subscribe}, {8, do_unsubscribe}, {5, do_disconnect},
+        {5, do_drop},     {4, do_connect},    {2, do_kick},        {4, do_publish_by_plugin},
+        {3, do_deafen},   {1, do_expire},
+    };
+    unsigned total = 0;
+    for (size_t i = 0; i < N_ROWS(actions); i++) {
+        total += actions[i].weight;
+    }
+    unsigned chosen = chance_below(&run.chance, total);
+    for (size_t i = 0; i < N_ROWS(actions); i++) {
+        if (chosen < actions[i].weight) {
+            actions[i].act(client);
+            return;
+        }
+        chosen -= actions[i].weight;
+    }
+}
+
+void run_act(void) {
+    struct chance *chance = &run.chance;
+    int overfull = overfull_client();
+    if (overfull >= 0) {
+        if (run.model.sessions[overfull].online) {
+            do_wake(overfull);
+        } else {
+            do_connect(overfull);
+        }
+        return;
+    }
+    if (run.rules.persistence != MODEL_MEMORY && chance_of(chance, 5)) {
+        void (*const acts[])(void) = {do_save, do_save, do_restart, do_crash};
+        acts[chance_below(chance, N_ROWS(acts))]();
+        return;
+    }
+    int client = choose_client(true);
+    int offline = choose_client(false);
+    if (client < 0 || (offline >= 0 && chance_of(chance, 15))) {
+        do_connect(offline);
+    } else if (run.model.sessions[client].deaf && chance_of(chance, 25)) {
+        do_wake(client);
+    } else {
+        do_online(client);
+    }
+}
+
+/* Compare what a client has received with what it must have. */
+static void report(int client) {
+    struct wire *wire = &run.wires[client];
+    if (!model_report(&run.model, client, wire->received, wire->n_received, &run.error)) {
+        run.failed = true;
+    }
+    size_t left = 0;
+    for (size_t i = 0; i < wire->n_received; i++) {
+        if (!wire->received[i].acknowledged) {
+            wire->received[left++] = wire->received[i];
+        }
+    }
+    wire->n_received = left;
+}
+
+void run_settle(void) {
+    for (int i = 0; i < MODEL_CLIENTS && !run.failed; i++) {
+        if (run.model.sessions[i].online) {
+            expect_code("PINGRESP", i, 0, wire_settle(&run.wires[i]));
+        }
+    }
+    for (int i = 0; i < MODEL_CLIENTS && !run.failed; i++) {
+        if (run.model.sessions[i].online) {
+            report(i);
+        }
+    }
+    if (!run.failed && !model_settle(&run.model, &run.error)) {
+        run.failed = true;
+    }
+}
