@@ -102,7 +102,7 @@ static void test_every_copy_is_the_right_one(void) {
     for (size_t t = 0; t < N_ROWS(topics); t++) {
         for (int x = 0; x <= 3; x++) {
             for (int qos = 0; qos <= 2; qos++) {
-                char payload[16];
+                char payload[32];
                 snprintf(payload, sizeof payload, "x%d q%d", x, qos);
                 publish_x(writer, topics[t], payload, qos, x);
             }
@@ -110,7 +110,7 @@ static void test_every_copy_is_the_right_one(void) {
         client_fence(reader, writer);
         for (int x = 0; x <= 3; x++) {
             for (int qos = 0; qos <= 2; qos++) {
-                char payload[16];
+                char payload[32];
                 snprintf(payload, sizeof payload, "x%d q%d", x, qos);
                 check_copies(reader, table, N_ROWS(table), topics[t], x, payload, false);
             }
@@ -167,7 +167,7 @@ static void test_many_subscriptions_of_several_clients(void) {
     struct client *writer = client_open(broker, "writer");
     struct client *clients[N_CLIENTS];
     for (int c = 0; c < N_CLIENTS; c++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "c%d", c);
         clients[c] = client_open(broker, id);
         for (size_t i = 0; i < N;) {
@@ -243,7 +243,7 @@ static void test_pubrel_in_another_order(void) {
         client_fence(reader, writer);
         struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "raw"});
         for (uint16_t mid = 1; mid <= N; mid++) {
-            char payload[8], x[2] = {(char)('0' + mid % 4), '\0'};
+            char payload[16], x[2] = {(char)('0' + mid % 4), '\0'};
             snprintf(payload, sizeof payload, "m%u", mid);
             raw_publish(raw, mid,
                         &(struct publish){.topic = mid % 2 ? "a/b" : "b/b",
@@ -271,7 +271,7 @@ static void test_pubrel_in_another_order(void) {
         }
         client_fence(reader, writer);
         for (uint16_t mid = 1; mid <= N; mid++) {
-            char payload[8];
+            char payload[16];
             snprintf(payload, sizeof payload, "m%u", mid);
             check_copies(reader, table, N_ROWS(table), mid % 2 ? "a/b" : "b/b", mid % 4, payload,
                          false);
@@ -296,13 +296,13 @@ static void test_messages_that_follow_at_once(void) {
     client_fence(reader, writer);
     struct raw *raws[2];
     for (unsigned i = 0; i < N_ROWS(raws); i++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "raw%u", i);
         raws[i] = raw_connect(broker, &(struct raw_options){.id = id});
     }
     freeze(broker);
     for (unsigned k = 0; k < 12; k++) {
-        char payload[8], x[2] = {(char)('0' + k % 4), '\0'};
+        char payload[16], x[2] = {(char)('0' + k % 4), '\0'};
         snprintf(payload, sizeof payload, "m%02u", k);
         raw_publish(raws[k % 2], 0,
                     &(struct publish){.topic = "a/b", .payload = payload, .user = USER("x", x)});
@@ -312,7 +312,7 @@ static void test_messages_that_follow_at_once(void) {
     raw_ping(raws[1], NULL, 0);
     client_fence(reader, writer);
     for (unsigned k = 0; k < 12; k++) {
-        char payload[8];
+        char payload[16];
         snprintf(payload, sizeof payload, "m%02u", k);
         check_copies(reader, table, N_ROWS(table), "a/b", (int)k % 4, payload, false);
     }
@@ -495,14 +495,14 @@ static void test_offline(void) {
     client_fence(reader, writer);
     client_disconnect(reader);
     for (int x = 0; x <= 3; x++) {
-        char payload[4];
+        char payload[16];
         snprintf(payload, sizeof payload, "m%d", x);
         publish_x(writer, "a/b", payload, x % 3, x);
     }
     client_reconnect(reader);
     client_fence(reader, writer);
     for (int x = 0; x <= 3; x++) {
-        char payload[4];
+        char payload[16];
         snprintf(payload, sizeof payload, "m%d", x);
         check_copies(reader, table, N_ROWS(table), "a/b", x, payload, false);
     }

@@ -109,7 +109,7 @@ static void test_unacknowledged_retained_copies_come_again(void) {
         struct broker *broker = broker_start(PLUGIN NO_STATE "max_inflight_messages 2\n");
         struct client *writer = client_open(broker, "writer");
         for (int i = 0; i < 6; i++) {
-            char topic[8];
+            char topic[16];
             snprintf(topic, sizeof topic, "t/%d", i);
             client_publish(writer, &(struct publish){.topic = topic,
                                                      .payload = "kept",

@@ -22,7 +22,7 @@ static struct client *member(struct broker *broker, const char *id, const char *
 static void publish_all(struct client *writer, const char *topic, int qos) {
     for (int i = 0; i < N_MESSAGES; i++) {
         for (const char *x = "123"; *x != '\0'; x++) {
-            char payload[8], value[2] = {*x, '\0'};
+            char payload[16], value[2] = {*x, '\0'};
             snprintf(payload, sizeof payload, "%c.%d", *x, i);
             publish(writer, topic, payload, qos, value);
         }

@@ -359,8 +359,9 @@ static void test_a_line_that_did_not_fit(void) {
         /* Without s/1 the whole file is smaller, so it can be written anew. */
         CHECK(broker_await_log(broker, "is written again"), "room %ld: mended", rooms[i]);
         subscribe(large, "s/3?x=2", 1);
-        client_disconnect(large);
-        broker_stop(broker);
+        save(broker, large);
+        client_drop(large);
+        broker_kill(broker);
         broker_run(broker);
         CHECK(broker_log_count(broker, "was incomplete") == 0, "room %ld: no torn line", rooms[i]);
         writer = client_open(broker, "writer");
@@ -398,7 +399,7 @@ static void test_a_crash_with_a_full_disk(void) {
     writer = client_open(broker, "writer");
     client_reconnect(large);
     for (int i = 0; i < 3; i++) {
-        char topic[8];
+        char topic[16];
         snprintf(topic, sizeof topic, "s/%d", i);
         publish(writer, topic, "no", 1, "2");
         publish(writer, topic, topic, 1, "1");
@@ -431,8 +432,9 @@ static void test_a_folder_that_goes_away(void) {
     CHECK(broker_await_log(broker, "is written again"), "mended");
     subscribe(reader, "t?x=1", 1);
     subscribe(reader, "v?x=1", 1);
-    client_disconnect(reader);
-    broker_stop(broker);
+    save(broker, reader);
+    client_drop(reader);
+    broker_kill(broker);
     broker_run(broker);
     struct client *writer = client_open(broker, "writer");
     publish(writer, "t", "no", 1, "2");
