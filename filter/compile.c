@@ -1,134 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The compiler: one walk over the tree that finds names and costs, one that emits. NOT is no instruction; it is carried down
- * to the conditions, which can all be negated, and turns AND into OR on the way. How groups look is drawn in program.h. */
+ * to the conditions, which can all be negated, and turns AND into OR on the way. */
 #include "compile.h"
 
 #include <assert.h>
 
-#include "buffer.h"
+#include "emit.h"
 #include "like.h"
 #include "set.h"
 #include "value.h"
 
 struct compiler {
-    struct sf_arena *arena;
-    struct sf_intern *names;
+    struct sf_emitter out;
     bool strict_integers;
-    enum sf_status status;
-    struct sf_instruction *code;
-    size_t n_code;
-    size_t code_capacity;
-    struct sf_instruction spare; /* what is emitted when there is no memory left */
-    struct sf_buffer data;
-    uint32_t *name_ids;
-    uint32_t n_names;
-    uint32_t names_capacity;
-    uint16_t n_depths;
-    uint16_t n_numbers;
-    uint16_t n_truths;
     uint16_t open_truths; /* truth registers that are in use */
 };
 
-/* Conditions whose truths are joined. */
-struct group {
-    uint8_t stop; /* the truth that decides: SF_FALSE of AND, SF_TRUE of OR */
-    uint16_t depth;
-    size_t last; /* 1 + the latest condition; 0: there is none yet */
-    size_t
-        last_jump; /* 1 + the latest condition that jumps to the group's end; from there a list, by `jump` */
-    size_t n_unchecked; /* conditions since then */
-};
+static void emit_condition(struct compiler *c, const struct sf_node *node, bool negated,
+                           struct sf_group *group);
 
-/* So many cheap conditions are evaluated before it is looked whether the group is decided. */
-enum { MAX_UNCHECKED = 8 };
+/* ---- names and costs ------------------------------------------------------------------------------------------- */
 
 /* A list that long is costly. */
 enum { LONG_LIST = 16 };
 
-static void emit_condition(struct compiler *c, const struct sf_node *node, bool negated,
-                           struct group *group);
-
-/* ---- memory ---------------------------------------------------------------------------------------------------- */
-
-static void fail(struct compiler *c) {
-    c->status = SF_E_NOMEM;
-}
-
-static void *alloc(struct compiler *c, size_t bytes) {
-    void *memory = sf_arena_alloc(c->arena, bytes);
-    if (memory == NULL) {
-        fail(c);
-    }
-    return memory;
-}
-
-/* A new instruction, zeroed. Never NULL. */
-static struct sf_instruction *emit(struct compiler *c, enum sf_opcode opcode) {
-    if (c->n_code == c->code_capacity && c->status == SF_OK) {
-        size_t capacity = c->code_capacity == 0 ? 16 : 2 * c->code_capacity;
-        struct sf_instruction *code = alloc(c, capacity * sizeof *code);
-        if (code != NULL && c->n_code > 0) {
-            memcpy(code, c->code, c->n_code * sizeof *code);
-        }
-        c->code = code;
-        c->code_capacity = capacity;
-    }
-    struct sf_instruction *instruction = c->status == SF_OK ? &c->code[c->n_code++] : &c->spare;
-    *instruction = (struct sf_instruction){.opcode = (uint8_t)opcode};
-    return instruction;
-}
-
-/* Put bytes into the data; returns where. */
-static uint32_t add_data(struct compiler *c, const void *bytes, size_t n) {
-    size_t offset = c->data.bytes;
-    sf_buffer_add(&c->data, bytes, n);
-    if (c->data.failed) {
-        fail(c);
-    }
-    return (uint32_t)offset;
-}
-
-/* ---- names ----------------------------------------------------------------------------------------------------- */
-
-/* Keep `id`, to which a reference was just acquired, unless it is kept already. */
-static void keep_name(struct compiler *c, uint32_t id) {
-    for (uint32_t i = 0; i < c->n_names; i++) {
-        if (c->name_ids[i] == id) {
-            (void)sf_intern_release(c->names, id);
-            return;
-        }
-    }
-    if (c->n_names == c->names_capacity) {
-        uint32_t capacity = c->names_capacity == 0 ? 8 : 2 * c->names_capacity;
-        uint32_t *ids = alloc(c, capacity * sizeof *ids);
-        if (ids == NULL) {
-            (void)sf_intern_release(c->names, id);
-            return;
-        }
-        if (c->n_names > 0) {
-            memcpy(ids, c->name_ids, c->n_names * sizeof *ids);
-        }
-        c->name_ids = ids;
-        c->names_capacity = capacity;
-    }
-    c->name_ids[c->n_names++] = id;
-}
-
 static bool is_slot(const struct sf_node *node) {
     return node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE;
-}
-
-static void find_slot(struct compiler *c, struct sf_node *node) {
-    uint32_t id = 0;
-    if (node->type == SF_NODE_ATTRIBUTE) {
-        node->slot = sf_slot_of_attribute(node->attribute);
-    } else if (c->status == SF_OK && sf_intern_acquire(c->names, node->text, &id) == SF_OK) {
-        keep_name(c, id);
-        node->slot = sf_slot_of_name(id);
-    } else {
-        fail(c);
-    }
 }
 
 /* Whether a tag expression has the tag *: then it reads nothing. */
@@ -167,7 +65,8 @@ static bool is_costly_itself(const struct sf_node *node) {
 /* Find the slots of names, in the order in which they stand in the text, and what is costly. */
 static void prepare(struct compiler *c, struct sf_node *node) {
     if (is_slot(node)) {
-        find_slot(c, node);
+        node->slot = node->type == SF_NODE_NAME ? sf_emit_name(&c->out, node->text)
+                                                : sf_slot_of_attribute(node->attribute);
     }
     node->is_costly = is_costly_itself(node);
     for (struct sf_node *child = has_star(node) ? NULL : node->first; child != NULL;
@@ -178,63 +77,6 @@ static void prepare(struct compiler *c, struct sf_node *node) {
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------------- */
-
-static struct group open_group(struct compiler *c, enum sf_truth stop, uint16_t depth) {
-    if (depth >= c->n_depths) {
-        c->n_depths = (uint16_t)(depth + 1);
-    }
-    return (struct group){.stop = (uint8_t)stop, .depth = depth};
-}
-
-/* A condition of the group. */
-static struct sf_instruction *emit_in_group(struct compiler *c, enum sf_opcode opcode,
-                                            struct group *group) {
-    struct sf_instruction *instruction = emit(c, opcode);
-    instruction->stop = group->stop;
-    instruction->indent = (uint8_t)group->depth;
-    group->last = c->n_code;
-    group->n_unchecked++;
-    return instruction;
-}
-
-static struct sf_instruction *emit_predicate(struct compiler *c, enum sf_opcode opcode,
-                                             bool accepted, struct group *group) {
-    struct sf_instruction *instruction = emit_in_group(c, opcode, group);
-    instruction->flip = accepted != (group->stop == SF_TRUE);
-    return instruction;
-}
-
-static void emit_constant(struct compiler *c, enum sf_truth truth, struct group *group) {
-    emit_in_group(c, SF_OP_CONSTANT, group)->flip = truth == SF_UNKNOWN             ? SF_DOUBTFUL
-                                                    : (uint8_t)truth == group->stop ? SF_DECIDED
-                                                                                    : 0;
-}
-
-/* Let the latest condition leave the group when that is decided, if it is worth it before what comes next. */
-static void check_group(struct compiler *c, struct group *group, bool before_costly) {
-    bool worth = before_costly ? group->n_unchecked > 0 : group->n_unchecked >= MAX_UNCHECKED;
-    if (worth && c->status == SF_OK) {
-        c->code[group->last - 1].jump = (uint16_t)group->last_jump;
-        group->last_jump = group->last;
-        group->n_unchecked = 0;
-    }
-}
-
-/* The end of a group: where all that leave it go. `depth` is that of the group around. */
-static struct sf_instruction *emit_end(struct compiler *c, enum sf_opcode opcode,
-                                       const struct group *group, uint16_t depth) {
-    for (size_t at = group->last_jump; at != 0 && c->status == SF_OK;) {
-        struct sf_instruction *instruction = &c->code[at - 1];
-        size_t before = instruction->jump;
-        instruction->jump = (uint16_t)(c->n_code - (at - 1));
-        at = before;
-    }
-    struct sf_instruction *end = emit(c, opcode);
-    end->truths = sf_truths(group->stop);
-    end->indent = (uint8_t)depth;
-    end->bytes = depth;
-    return end;
-}
 
 static enum sf_truth truth_of(bool value) {
     return value ? SF_TRUE : SF_FALSE;
@@ -255,7 +97,7 @@ static const struct sf_node *without_not(const struct sf_node *node, bool *negat
 }
 
 /* Whether a condition becomes a group inside this one. */
-static bool is_nested(const struct sf_node *node, bool negated, const struct group *group) {
+static bool is_nested(const struct sf_node *node, bool negated, const struct sf_group *group) {
     node = without_not(node, &negated);
     return (node->type == SF_NODE_AND || node->type == SF_NODE_OR) &&
            stop_of(node, negated) != group->stop;
@@ -266,71 +108,58 @@ static bool is_nested(const struct sf_node *node, bool negated, const struct gro
 enum turn { TURN_NESTED, TURN_CHEAP, TURN_COSTLY, N_TURNS };
 
 static void emit_children(struct compiler *c, const struct sf_node *node, bool negated,
-                          struct group *group) {
+                          struct sf_group *group) {
     for (unsigned turn = 0; turn < N_TURNS; turn++) {
         for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
             enum turn own = child->is_costly                   ? TURN_COSTLY
                             : is_nested(child, negated, group) ? TURN_NESTED
                                                                : TURN_CHEAP;
             if (own == turn) {
-                check_group(c, group, child->is_costly);
+                sf_group_check(&c->out, group, child->is_costly);
                 emit_condition(c, child, negated, group);
             }
         }
     }
 }
 
-static void emit_begin(struct compiler *c, const struct group *outer) {
-    struct sf_instruction *begin = emit(c, SF_OP_BEGIN);
-    begin->indent = (uint8_t)outer->depth;
-    begin->bytes = outer->depth;
-}
-
 static void emit_junction(struct compiler *c, const struct sf_node *node, bool negated,
-                          struct group *group) {
+                          struct sf_group *group) {
     enum sf_truth stop = stop_of(node, negated);
     if (group->stop == stop) {
         emit_children(c, node, negated, group);
         return;
     }
     bool is_first = group->last == 0;
-    struct group inner = open_group(c, stop, (uint16_t)(group->depth + 1));
+    struct sf_group inner = sf_group_inside(&c->out, stop, group);
     if (!is_first) {
-        emit_begin(c, group);
+        sf_group_begin(&c->out, group);
     }
     emit_children(c, node, negated, &inner);
-    struct sf_instruction *join = emit_end(c, SF_OP_JOIN, &inner, group->depth);
-    join->stop = group->stop;
-    join->is_first = is_first;
-    group->last = c->n_code;
-    group->n_unchecked++;
+    sf_group_join(&c->out, &inner, group, is_first);
 }
 
 /* Put the truth of a condition into a register. */
 static void emit_truth(struct compiler *c, const struct sf_node *node, uint16_t register_,
-                       const struct group *group) {
-    struct group inner = open_group(c, SF_FALSE, (uint16_t)(group->depth + 1));
-    emit_begin(c, group);
+                       const struct sf_group *group) {
+    struct sf_group inner = sf_group_inside(&c->out, SF_FALSE, group);
+    sf_group_begin(&c->out, group);
     emit_condition(c, node, false, &inner);
-    emit_end(c, SF_OP_SETTLE, &inner, group->depth)->slot = register_;
-    if (register_ >= c->n_truths) {
-        c->n_truths = (uint16_t)(register_ + 1);
-    }
+    sf_group_settle(&c->out, &inner, group, register_);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------------------- */
 
 static void emit_constant_number(struct compiler *c, struct sf_number number, uint16_t register_) {
     if (number.kind == SF_NUMBER_INTEGER) {
-        struct sf_instruction *load = emit(c, SF_OP_LOAD_INTEGER);
+        struct sf_instruction *load = sf_emit(&c->out, SF_OP_LOAD_INTEGER);
         load->slot = register_;
         load->integer = number.integer;
     } else if (number.kind == SF_NUMBER_REAL) {
-        struct sf_instruction *load = emit(c, SF_OP_LOAD_REAL);
+        struct sf_instruction *load = sf_emit(&c->out, SF_OP_LOAD_REAL);
         load->slot = register_;
         load->real = number.real;
     } else {
-        emit(c, SF_OP_LOAD_NONE)->slot = register_;
+        sf_emit(&c->out, SF_OP_LOAD_NONE)->slot = register_;
     }
 }
 
@@ -343,24 +172,22 @@ static enum sf_opcode opcode_of_sign(char sign) {
 
 /* Compute a number into a register; those above may be overwritten. */
 static void emit_number(struct compiler *c, const struct sf_node *node, uint16_t register_) {
-    if (register_ >= c->n_numbers) {
-        c->n_numbers = (uint16_t)(register_ + 1);
-    }
+    sf_emit_use_number(&c->out, register_);
     if (node->is_constant) {
         emit_constant_number(c, node->number, register_);
     } else if (is_slot(node)) {
-        struct sf_instruction *load = emit(c, SF_OP_LOAD_SLOT);
+        struct sf_instruction *load = sf_emit(&c->out, SF_OP_LOAD_SLOT);
         load->slot = register_;
         load->bytes = node->slot;
     } else if (node->type == SF_NODE_SIGN) {
         emit_number(c, node->first, register_);
         if (node->sign == '-') {
-            emit(c, SF_OP_NEGATE)->slot = register_;
+            sf_emit(&c->out, SF_OP_NEGATE)->slot = register_;
         }
     } else {
         emit_number(c, node->first, register_);
         emit_number(c, node->first->next, (uint16_t)(register_ + 1));
-        struct sf_instruction *compute = emit(c, opcode_of_sign(node->sign));
+        struct sf_instruction *compute = sf_emit(&c->out, opcode_of_sign(node->sign));
         compute->slot = register_;
         compute->bytes = register_ + 1u;
     }
@@ -384,11 +211,11 @@ static uint8_t heeds_of_number(const struct compiler *c, const struct sf_node *n
 /* x <= 5 is x < the next number, x > 5 is not that, and so on: one instruction for all that order. */
 static void emit_slot_comparison(struct compiler *c, const struct sf_node *left,
                                  const struct sf_node *right, enum sf_relation relation, bool any,
-                                 struct group *group) {
+                                 struct sf_group *group) {
     bool is_equality = relation == SF_EQUAL || relation == (SF_LESS | SF_GREATER);
     bool accepted = is_equality ? relation == SF_EQUAL : (relation & SF_LESS) != 0;
     struct sf_instruction *compare =
-        emit_predicate(c, is_equality ? SF_OP_SAME : SF_OP_LESS, accepted, group);
+        sf_group_emit(&c->out, group, is_equality ? SF_OP_SAME : SF_OP_LESS, accepted);
     compare->slot = left->slot;
     compare->heeds = any ? SF_VALUE_UNTRIED | SF_VALUE_NO_NUMBER | SF_VALUE_EARLIER
                          : heeds_of_number(c, left, right);
@@ -401,13 +228,13 @@ static void emit_slot_comparison(struct compiler *c, const struct sf_node *left,
 
 static void emit_number_comparison(struct compiler *c, const struct sf_node *left,
                                    const struct sf_node *right, enum sf_relation relation,
-                                   struct group *group) {
+                                   struct sf_group *group) {
     if ((left->is_constant && left->number.kind == SF_NUMBER_NONE) ||
         (right->is_constant && right->number.kind == SF_NUMBER_NONE)) {
-        emit_constant(c, SF_UNKNOWN, group);
+        sf_group_emit_constant(&c->out, group, SF_UNKNOWN);
     } else if (left->is_constant && right->is_constant) {
         bool holds = (sf_number_compare(left->number, right->number) & relation) != 0;
-        emit_constant(c, truth_of(holds), group);
+        sf_group_emit_constant(&c->out, group, truth_of(holds));
     } else if (is_slot(left) && right->is_constant) {
         emit_slot_comparison(c, left, right, relation, false, group);
     } else if (is_slot(right) && left->is_constant) {
@@ -415,7 +242,7 @@ static void emit_number_comparison(struct compiler *c, const struct sf_node *lef
     } else {
         emit_number(c, left, 0);
         emit_number(c, right, 1);
-        struct sf_instruction *compare = emit_predicate(c, SF_OP_COMPARE_NUMBERS, true, group);
+        struct sf_instruction *compare = sf_group_emit(&c->out, group, SF_OP_COMPARE_NUMBERS, true);
         compare->accepts = (uint8_t)relation;
         compare->slot = 0;
         compare->bytes = 1;
@@ -425,15 +252,15 @@ static void emit_number_comparison(struct compiler *c, const struct sf_node *lef
 /* EQUAL_LONG or another operator over a name and a text. Two of them are faster for texts that fit into a word. */
 static struct sf_instruction *emit_text(struct compiler *c, enum sf_opcode opcode,
                                         const struct sf_node *name, struct sf_text text,
-                                        bool accepted, struct group *group) {
+                                        bool accepted, struct sf_group *group) {
     const uint64_t all = UINT64_MAX;
     bool is_equal = opcode == SF_OP_EQUAL_LONG;
     bool is_word = text.bytes <= sizeof all && (is_equal || opcode == SF_OP_STARTS_WITH_LONG);
-    uint32_t offset = is_word ? 0 : add_data(c, text.at, text.bytes);
+    uint32_t offset = is_word ? 0 : sf_emit_data(&c->out, text);
     if (is_word) {
         opcode = is_equal ? SF_OP_EQUAL : SF_OP_STARTS_WITH;
     }
-    struct sf_instruction *instruction = emit_predicate(c, opcode, accepted, group);
+    struct sf_instruction *instruction = sf_group_emit(&c->out, group, opcode, accepted);
     instruction->slot = name->slot;
     instruction->heeds = SF_VALUE_ABSENT;
     instruction->bytes = (uint32_t)text.bytes;
@@ -447,11 +274,12 @@ static struct sf_instruction *emit_text(struct compiler *c, enum sf_opcode opcod
 }
 
 static void emit_text_equality(struct compiler *c, const struct sf_node *left,
-                               const struct sf_node *right, bool accepted, struct group *group) {
+                               const struct sf_node *right, bool accepted, struct sf_group *group) {
     if (!is_slot(left) && !is_slot(right)) {
-        emit_constant(c, truth_of(sf_text_equal(left->text, right->text) == accepted), group);
+        sf_group_emit_constant(&c->out, group,
+                               truth_of(sf_text_equal(left->text, right->text) == accepted));
     } else if (is_slot(left) && is_slot(right)) {
-        struct sf_instruction *equal = emit_predicate(c, SF_OP_EQUAL_SLOTS, accepted, group);
+        struct sf_instruction *equal = sf_group_emit(&c->out, group, SF_OP_EQUAL_SLOTS, accepted);
         equal->slot = left->slot;
         equal->bytes = right->slot;
         equal->heeds = SF_VALUE_ABSENT;
@@ -464,7 +292,8 @@ static void emit_text_equality(struct compiler *c, const struct sf_node *left,
 
 /* Of two operands at least one is a condition, so both are taken as such. */
 static void emit_truth_equality(struct compiler *c, const struct sf_node *left,
-                                const struct sf_node *right, bool accepted, struct group *group) {
+                                const struct sf_node *right, bool accepted,
+                                struct sf_group *group) {
     if (right->type == SF_NODE_TRUTH) { /* a = TRUE is a */
         emit_condition(c, left, right->is_true != accepted, group);
     } else if (left->type == SF_NODE_TRUTH) {
@@ -475,14 +304,14 @@ static void emit_truth_equality(struct compiler *c, const struct sf_node *left,
         c->open_truths = (uint16_t)(register_ + 1);
         emit_truth(c, right, c->open_truths, group);
         c->open_truths = register_;
-        struct sf_instruction *equal = emit_predicate(c, SF_OP_EQUAL_TRUTHS, accepted, group);
+        struct sf_instruction *equal = sf_group_emit(&c->out, group, SF_OP_EQUAL_TRUTHS, accepted);
         equal->slot = register_;
         equal->bytes = register_ + 1u;
     }
 }
 
 static void emit_comparison(struct compiler *c, const struct sf_node *node, bool negated,
-                            struct group *group) {
+                            struct sf_group *group) {
     const struct sf_node *left = node->first;
     const struct sf_node *right = left->next;
     enum sf_kind left_kind = sf_node_kind(left);
@@ -507,7 +336,7 @@ static void emit_comparison(struct compiler *c, const struct sf_node *node, bool
 static struct sf_node *make_comparison(struct compiler *c, const struct sf_node *left,
                                        enum sf_relation relation, const struct sf_node *right,
                                        bool any) {
-    struct sf_node *nodes = alloc(c, 3 * sizeof *nodes);
+    struct sf_node *nodes = sf_emit_alloc(&c->out, 3 * sizeof *nodes);
     if (nodes == NULL) {
         return NULL;
     }
@@ -522,7 +351,7 @@ static struct sf_node *make_comparison(struct compiler *c, const struct sf_node 
 
 /* x BETWEEN l AND h is x >= l AND x <= h; one instruction for a name and integers. */
 static void emit_between(struct compiler *c, const struct sf_node *node, bool negated,
-                         struct group *group) {
+                         struct sf_group *group) {
     const struct sf_node *operand = node->first;
     const struct sf_node *low = operand->next;
     const struct sf_node *high = low->next;
@@ -530,7 +359,7 @@ static void emit_between(struct compiler *c, const struct sf_node *node, bool ne
     if (is_slot(operand) && low->is_constant && high->is_constant &&
         low->number.kind == SF_NUMBER_INTEGER && high->number.kind == SF_NUMBER_INTEGER &&
         heeds_of_number(c, operand, low) == heeds_of_number(c, operand, high)) {
-        struct sf_instruction *between = emit_predicate(c, SF_OP_BETWEEN, !negated, group);
+        struct sf_instruction *between = sf_group_emit(&c->out, group, SF_OP_BETWEEN, !negated);
         between->slot = operand->slot;
         between->heeds = heeds_of_number(c, operand, low);
         between->low = low->number.integer;
@@ -548,11 +377,11 @@ static void emit_between(struct compiler *c, const struct sf_node *node, bool ne
 /* ---- other conditions ------------------------------------------------------------------------------------------ */
 
 static void emit_in(struct compiler *c, const struct sf_node *node, bool negated,
-                    struct group *group) {
+                    struct sf_group *group) {
     const struct sf_node *left = node->first;
     negated = negated != node->negated;
     if (has_star(node)) {
-        emit_constant(c, SF_TRUE, group);
+        sf_group_emit_constant(&c->out, group, SF_TRUE);
         return;
     }
     if (left->next->next == NULL) {
@@ -564,13 +393,13 @@ static void emit_in(struct compiler *c, const struct sf_node *node, bool negated
     }
     bool is_strict = c->strict_integers && sf_node_kind(left) == SF_KIND_NAME;
     struct sf_set set;
-    if (sf_set_build(&set, c->arena, &c->data, left->next, is_strict) != SF_OK) {
-        fail(c);
+    if (sf_set_build(&set, c->out.arena, &c->out.data, left->next, is_strict) != SF_OK) {
+        sf_emit_fail(&c->out);
         return;
     }
-    bool is_few = sf_set_is_few(&set, &c->data);
+    bool is_few = sf_set_is_few(&set, &c->out.data);
     struct sf_instruction *in =
-        emit_predicate(c, is_few ? SF_OP_IN_FEW : SF_OP_IN, !negated, group);
+        sf_group_emit(&c->out, group, is_few ? SF_OP_IN_FEW : SF_OP_IN, !negated);
     in->slot = left->slot;
     in->heeds = (uint8_t)((set.n_numbers == 0 ? SF_VALUE_ABSENT : SF_VALUE_UNTRIED) |
                           (node->any ? SF_VALUE_EARLIER : 0));
@@ -618,10 +447,11 @@ static bool holds_for_string(const struct sf_node *node, struct sf_text text) {
 }
 
 static void emit_text_operator(struct compiler *c, const struct sf_node *node, bool negated,
-                               struct group *group) {
+                               struct sf_group *group) {
     bool accepted = negated == node->negated;
     if (node->first->type == SF_NODE_STRING) {
-        emit_constant(c, truth_of(holds_for_string(node, node->first->text) == accepted), group);
+        sf_group_emit_constant(&c->out, group,
+                               truth_of(holds_for_string(node, node->first->text) == accepted));
     } else if (node->type == SF_NODE_LIKE) {
         struct sf_text pattern = node->pattern;
         enum sf_opcode opcode = simplify_pattern(&pattern);
@@ -632,49 +462,49 @@ static void emit_text_operator(struct compiler *c, const struct sf_node *node, b
 }
 
 static void emit_is_true(struct compiler *c, const struct sf_node *node, bool accepted,
-                         struct group *group) {
-    struct sf_instruction *is_true = emit_predicate(c, SF_OP_IS_TRUE, accepted, group);
+                         struct sf_group *group) {
+    struct sf_instruction *is_true = sf_group_emit(&c->out, group, SF_OP_IS_TRUE, accepted);
     is_true->slot = node->slot;
     is_true->heeds = SF_VALUE_ABSENT;
 }
 
 static void emit_is_null(struct compiler *c, const struct sf_node *node, bool negated,
-                         struct group *group) {
+                         struct sf_group *group) {
     const struct sf_node *operand = node->first;
     bool accepted = negated != node->negated; /* what it is when the operand is known */
     switch (sf_node_kind(operand)) {
     case SF_KIND_NAME:
-        emit_predicate(c, SF_OP_IS_PRESENT, accepted, group)->slot = operand->slot;
+        sf_group_emit(&c->out, group, SF_OP_IS_PRESENT, accepted)->slot = operand->slot;
         break;
     case SF_KIND_STRING:
-        emit_constant(c, truth_of(accepted), group);
+        sf_group_emit_constant(&c->out, group, truth_of(accepted));
         break;
     case SF_KIND_NULL:
-        emit_constant(c, truth_of(!accepted), group);
+        sf_group_emit_constant(&c->out, group, truth_of(!accepted));
         break;
     case SF_KIND_NUMBER:
         emit_number(c, operand, 0);
-        emit_predicate(c, SF_OP_IS_NUMBER, accepted, group)->slot = 0;
+        sf_group_emit(&c->out, group, SF_OP_IS_NUMBER, accepted)->slot = 0;
         break;
     case SF_KIND_CONDITION:
         emit_truth(c, operand, c->open_truths, group);
-        emit_predicate(c, SF_OP_IS_KNOWN, accepted, group)->slot = c->open_truths;
+        sf_group_emit(&c->out, group, SF_OP_IS_KNOWN, accepted)->slot = c->open_truths;
         break;
     }
 }
 
 static void emit_condition(struct compiler *c, const struct sf_node *node, bool negated,
-                           struct group *group) {
+                           struct sf_group *group) {
     switch (node->type) {
     case SF_NODE_NAME:
     case SF_NODE_ATTRIBUTE:
         emit_is_true(c, node, !negated, group);
         break;
     case SF_NODE_TRUTH:
-        emit_constant(c, truth_of(node->is_true != negated), group);
+        sf_group_emit_constant(&c->out, group, truth_of(node->is_true != negated));
         break;
     case SF_NODE_NULL:
-        emit_constant(c, SF_UNKNOWN, group);
+        sf_group_emit_constant(&c->out, group, SF_UNKNOWN);
         break;
     case SF_NODE_OR:
     case SF_NODE_AND:
@@ -714,60 +544,28 @@ static void emit_condition(struct compiler *c, const struct sf_node *node, bool 
 
 static void emit_root(struct compiler *c, const struct sf_node *root) {
     bool negated = false;
-    const struct sf_node *inner = without_not(root, &negated);
-    bool is_junction = inner->type == SF_NODE_OR || inner->type == SF_NODE_AND;
-    struct group group = open_group(c, is_junction ? stop_of(inner, negated) : SF_FALSE, 0);
-    emit_condition(c, inner, negated, &group);
-    if (c->status == SF_OK) {
-        c->code[group.last - 1].jump = SF_LAST;
-        c->code[group.last - 1].truths = sf_truths(group.stop);
-    }
-    emit_end(c, SF_OP_RETURN, &group, 0);
-}
-
-/* Put everything into one block. */
-static const struct sf_program *assemble(struct compiler *c) {
-    size_t code_bytes = c->n_code * sizeof *c->code;
-    struct sf_program *program =
-        c->status == SF_OK ? alloc(c, sizeof *program + code_bytes + c->data.bytes) : NULL;
-    if (program == NULL) {
-        return NULL;
-    }
-    program->n_instructions = (uint32_t)c->n_code;
-    program->data_bytes = (uint32_t)c->data.bytes;
-    program->n_depths = c->n_depths;
-    program->n_numbers = c->n_numbers;
-    program->n_truths = c->n_truths;
-    memcpy(program->code, c->code, code_bytes);
-    for (size_t i = 0; i < c->n_code; i++) {
-        if (sf_opcode_has_data((enum sf_opcode)program->code[i].opcode)) {
-            program->code[i].offset += (c->n_code - i) * sizeof *c->code;
-        }
-    }
-    if (c->data.bytes > 0) {
-        memcpy((char *)(program->code + c->n_code), c->data.at, c->data.bytes);
-    }
-    assert(sf_program_is_valid(program, sf_slot_of_name(c->names->n_used)));
-    return program;
+    root = without_not(root, &negated);
+    bool is_junction = root->type == SF_NODE_OR || root->type == SF_NODE_AND;
+    enum sf_truth stop = is_junction ? stop_of(root, negated) : SF_FALSE;
+    struct sf_group group = sf_group_outermost(&c->out, stop);
+    emit_condition(c, root, negated, &group);
+    sf_group_return(&c->out, &group);
 }
 
 enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
                                bool strict_integers, struct sf_node *root,
                                struct sf_compiled *compiled_out) {
     struct compiler c = {
-        .arena = arena,
-        .names = names,
+        .out = {.arena = arena, .names = names, .status = SF_OK, .data = {.arena = arena}},
         .strict_integers = strict_integers,
-        .data = {.arena = arena},
     };
     prepare(&c, root);
     emit_root(&c, root);
-    *compiled_out =
-        (struct sf_compiled){.program = assemble(&c), .names = c.name_ids, .n_names = c.n_names};
-    if (c.status != SF_OK) {
-        for (uint32_t i = 0; i < c.n_names; i++) {
-            (void)sf_intern_release(names, c.name_ids[i]);
-        }
+    const struct sf_program *program = sf_emit_program(&c.out);
+    if (program == NULL) {
+        sf_emit_release_names(&c.out);
+        return SF_E_NOMEM;
     }
-    return c.status;
+    *compiled_out = (struct sf_compiled){program, c.out.name_ids, c.out.n_names};
+    return SF_OK;
 }
