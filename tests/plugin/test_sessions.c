@@ -67,7 +67,7 @@ static struct mosquitto *place(size_t i) {
 static struct model_session {
     bool exists;
     struct mosquitto *client;
-    char removed[MAX_REMOVED + 1][MAX_TEXT];
+    char removed[MAX_REMOVED + MAX_SUBSCRIPTIONS + 1][MAX_TEXT];
     size_t n_removed;
 } model_sessions[N_IDS];
 
@@ -188,8 +188,12 @@ static void check_session(size_t i, size_t step) {
           n_no_local);
     size_t n_removed = 0;
     for (const struct removed_topic *r = session->removed; r != NULL; r = r->hh.next) {
-        CHECK(n_removed < expected->n_removed && strcmp(r->text, expected->removed[n_removed]) == 0,
-              "step %zu: removed %zu of %s is %s", step, n_removed, session->id, r->text);
+        bool found = false;
+        for (size_t k = 0; k < expected->n_removed && !found; k++) {
+            found = strcmp(r->text, expected->removed[k]) == 0;
+        }
+        CHECK(found && session_find(&sessions, session, r->text) == NULL,
+              "step %zu: removed %s of %s", step, r->text, session->id);
         n_removed++;
     }
     CHECK(n_removed == expected->n_removed, "step %zu: %zu removed of %s", step, n_removed,
@@ -306,6 +310,7 @@ static void step_subscribe(uint64_t *state, size_t owner, struct session *sessio
         old = &model[n_model++];
     }
     *old = wanted;
+    drop_removed(&model_sessions[owner], wanted.text); /* what is there is not removed */
 }
 
 static void step_unsubscribe(uint64_t *state) {
@@ -334,6 +339,9 @@ static void step_note_removed(uint64_t *state, size_t owner, struct session *ses
     static const char *const texts[] = {"a", "b", "c", "$share/g/a", "e", "f"};
     const char *text = texts[test_random(state) % N_ROWS(texts)];
     struct model_session *expected = &model_sessions[owner];
+    if (model_find(owner, text) != NULL) {
+        return; /* what is there is not removed */
+    }
     drop_removed(expected, text);
     if (test_random(state) % 3 == 0) {
         session_forget_removed(session, text);
@@ -343,6 +351,27 @@ static void step_note_removed(uint64_t *state, size_t owner, struct session *ses
     strcpy(expected->removed[expected->n_removed++], text);
     if (expected->n_removed > MAX_REMOVED) {
         drop_removed(expected, expected->removed[0]);
+    }
+}
+
+/* All that it has becomes what it had, in whatever order. */
+static void step_bury(size_t owner, struct session *session) {
+    struct model_session *expected = &model_sessions[owner];
+    if (expected->n_removed > MAX_REMOVED) {
+        return; /* once is enough for the model's room */
+    }
+    REQUIRE(session_bury(&sessions, session), "memory");
+    for (size_t i = n_model; i-- > 0;) {
+        if (model[i].owner == owner) {
+            drop_removed(expected, model[i].text);
+            strcpy(expected->removed[expected->n_removed++], model[i].text);
+            model[i] = model[--n_model];
+        }
+    }
+    check_session(owner, 0);
+    size_t n = 0; /* the model takes over the order in which they will be forgotten */
+    for (const struct removed_topic *r = session->removed; r != NULL; r = r->hh.next) {
+        strcpy(expected->removed[n++], r->text);
     }
 }
 
@@ -375,6 +404,11 @@ static void random_step(uint64_t *state) {
         break;
     case 9:
         step_note_removed(state, owner, session);
+        break;
+    case 10:
+        if (test_random(state) % 8 == 0) {
+            step_bury(owner, session);
+        }
         break;
     default:
         step_subscribe(state, owner, session);
