@@ -5,6 +5,7 @@
 #include "changes.h"
 
 #include "plugin.h"
+#include "subscribe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ static void remember(struct plugin *plugin, struct session *session) {
 }
 
 void change_end(struct plugin *plugin, struct session *session) {
+    subscribe_end_refusals(session, true);
     bool remembered = session->stored && session->saved && session_bury(&plugin->sessions, session);
     if (session->due) {
         session->due = false;

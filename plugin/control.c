@@ -17,12 +17,28 @@
 
 enum {
     MAX_PAYLOAD_BYTES = 1 << 20,
-    MAX_COMMANDS = 100, /* of one message: an answer may be large */
-    PAGE = 100,         /* filters listed when no count is given */
+    MAX_COMMANDS = 100,        /* of one message */
+    MAX_LISTED_BYTES = 1 << 20, /* of the filters in all answers to one message, about */
+    ITEM_BYTES = 100,          /* of one filter beside its texts */
+    PAGE = 100,                /* filters listed when no count is given */
     MAX_PAGE = 1000,
 };
 
+/* One message with commands. */
+struct request {
+    struct plugin *plugin;
+    const struct mosquitto *client;
+    json_t *responses;
+    size_t room; /* bytes of filters that may still be listed */
+};
+
 /* ---- listFilters ---- */
+
+static size_t item_bytes(const struct subscription *subscription) {
+    size_t filter_bytes = 0;
+    (void)sf_filter_text(subscription->filter, &filter_bytes);
+    return strlen(subscription->session->id) + subscription_topic_bytes(subscription) + filter_bytes + ITEM_BYTES;
+}
 
 static json_t *describe_subscription(const struct subscription *subscription) {
     char *topic = malloc(subscription_topic_bytes(subscription) + 1);
@@ -42,7 +58,22 @@ struct page {
     json_int_t offset; /* filters still to skip */
     json_int_t count;  /* filters still to list */
     json_int_t total;
+    size_t room; /* bytes of filters that may still be listed */
+    bool full;   /* there was one more, but no room */
 };
+
+/* List one filter, or end the page when there is no room for it. false: out of memory. */
+static bool list_filter(struct page *page, const struct subscription *subscription) {
+    size_t bytes = item_bytes(subscription);
+    if (bytes > page->room) {
+        page->full = true;
+        page->count = 0;
+        return true;
+    }
+    page->room -= bytes;
+    page->count--;
+    return json_array_append_new(page->items, describe_subscription(subscription)) == 0;
+}
 
 static bool list_session(struct page *page, const struct session *session) {
     const struct subscription_list *lists[] = {&session->normal, &session->shared};
@@ -62,18 +93,16 @@ static bool list_session(struct page *page, const struct session *session) {
             }
             if (page->offset > 0) {
                 page->offset--;
-            } else if (page->count > 0) {
-                page->count--;
-                if (json_array_append_new(page->items, describe_subscription(subscription)) != 0) {
-                    return false;
-                }
+            } else if (page->count > 0 && !list_filter(page, subscription)) {
+                return false;
             }
         }
     }
     return true;
 }
 
-static json_t *list_filters(struct plugin *plugin, json_t *command, const char **error) {
+static json_t *list_filters(struct request *request, json_t *command, const char **error) {
+    const struct sessions *sessions = &request->plugin->sessions;
     json_int_t count = PAGE, offset = 0;
     const char *client = NULL;
     if (json_unpack(command, "{s?I, s?I, s?s}", "count", &count, "offset", &offset, "clientid", &client) != 0 ||
@@ -81,27 +110,38 @@ static json_t *list_filters(struct plugin *plugin, json_t *command, const char *
         *error = "count and offset are numbers from 0, clientid is a string";
         return NULL;
     }
-    struct page page = {json_array(), offset, count > MAX_PAGE ? MAX_PAGE : count, 0};
+    struct page page = {
+        .items = json_array(),
+        .offset = offset,
+        .count = count > MAX_PAGE ? MAX_PAGE : count,
+        .room = request->room,
+    };
     bool done = page.items != NULL;
     if (client != NULL) {
-        const struct session *session = sessions_find(&plugin->sessions, client);
+        const struct session *session = sessions_find(sessions, client);
         done = done && (session == NULL || list_session(&page, session));
     } else {
-        for (const struct session *s = plugin->sessions.by_id; done && s != NULL; s = s->hh.next) {
+        for (const struct session *s = sessions->by_id; done && s != NULL; s = s->hh.next) {
             done = list_session(&page, s);
         }
+    }
+    if (page.full && json_array_size(page.items) == 0) {
+        *error = "the commands before this one have filled the answer; send it in a message of its own";
+        done = false;
     }
     if (!done) {
         json_decref(page.items);
         return NULL;
     }
+    request->room = page.room;
     return json_pack("{sI, sI, so}", "totalCount", page.total, "offset", offset, "filters", page.items);
 }
 
 /* ---- getStats, resetStats, setEnabled ---- */
 
-static json_t *get_stats(struct plugin *plugin, json_t *command, const char **error) {
+static json_t *get_stats(struct request *request, json_t *command, const char **error) {
     (void)command, (void)error;
+    const struct plugin *plugin = request->plugin;
     const struct delivery_counts *counts = &plugin->delivery.counts;
     return json_pack("{sb, sI, sI, sI, sI, s{sI, sI, sI, sI, sI, sI}, sI, sb}", "enabled",
                      plugin->settings.live.enabled, "sessions", (json_int_t)plugin->sessions.n_sessions,
@@ -120,8 +160,9 @@ static void reset_list(const struct subscription_list *list) {
     }
 }
 
-static json_t *reset_stats(struct plugin *plugin, json_t *command, const char **error) {
+static json_t *reset_stats(struct request *request, json_t *command, const char **error) {
     (void)command, (void)error;
+    struct plugin *plugin = request->plugin;
     plugin->delivery.counts = (struct delivery_counts){0};
     plugin->refused = 0;
     for (const struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
@@ -131,8 +172,9 @@ static json_t *reset_stats(struct plugin *plugin, json_t *command, const char **
     return json_object();
 }
 
-static json_t *set_enabled(struct plugin *plugin, json_t *command, const char **error) {
+static json_t *set_enabled(struct request *request, json_t *command, const char **error) {
     static char reason[SETTINGS_ERROR_BYTES];
+    struct plugin *plugin = request->plugin;
     int enabled = 0;
     if (json_unpack(command, "{sb}", "enabled", &enabled) != 0) {
         *error = "enabled is true or false";
@@ -149,15 +191,15 @@ static json_t *set_enabled(struct plugin *plugin, json_t *command, const char **
 
 /* ---- commands ---- */
 
-static json_t *test_filter(struct plugin *plugin, json_t *command, const char **error) {
-    const struct sf_options options = settings_compile_options(&plugin->settings);
+static json_t *test_filter(struct request *request, json_t *command, const char **error) {
+    const struct sf_options options = settings_compile_options(&request->plugin->settings);
     return control_test_filter(&options, command, error);
 }
 
 static const struct {
     const char *name;
     /* The "data" of the answer, new. NULL: *error says what is wrong, or stays NULL when memory is short. */
-    json_t *(*handle)(struct plugin *plugin, json_t *command, const char **error);
+    json_t *(*handle)(struct request *request, json_t *command, const char **error);
 } commands[] = {
     {"listFilters", list_filters}, {"testFilter", test_filter}, {"getStats", get_stats},
     {"resetStats", reset_stats},   {"setEnabled", set_enabled},
@@ -172,39 +214,72 @@ static void answer(json_t *responses, const char *name, json_t *correlation, con
     }
 }
 
-static void log_command(const struct mosquitto *client, const char *name, const char *error) {
+/* `command`: NULL for what is none. */
+static void log_command(const struct mosquitto *client, const json_t *command, const char *error) {
     char shown_id[LOG_TEXT_BYTES];
     char shown[LOG_TEXT_BYTES];
     const char *id = mosquitto_client_id(client);
+    char *text = command == NULL ? NULL : json_dumps(command, JSON_COMPACT);
     id = id == NULL ? "" : id;
     mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: %s%s%s", PLUGIN_NAME, log_text(shown_id, id, strlen(id)),
-                         log_text(shown, name, strlen(name)), error == NULL ? "" : ": ", error == NULL ? "" : error);
+                         text == NULL ? CONTROL_TOPIC : log_text(shown, text, strlen(text)), error == NULL ? "" : ": ",
+                         error == NULL ? "" : error);
+    free(text);
+}
+
+/* Answer what is no command. */
+static void refuse(struct request *request, const char *error) {
+    log_command(request->client, NULL, error);
+    answer(request->responses, "Unknown command", NULL, error, NULL);
 }
 
 /* Carry out one command. false: it is no command at all, and what follows is not read. */
-static bool handle_command(struct plugin *plugin, const struct mosquitto *client, json_t *command, json_t *responses) {
+static bool handle_command(struct request *request, json_t *command) {
     json_t *correlation = json_object_get(command, "correlationData");
     const char *name = json_string_value(json_object_get(command, "command"));
     if (!json_is_object(command) || name == NULL || (correlation != NULL && !json_is_string(correlation))) {
-        answer(responses, "Unknown command", NULL,
-               !json_is_object(command) ? "Command not an object"
-               : name == NULL           ? "Missing command"
-                                        : "Invalid correlationData data type.", NULL);
+        refuse(request, !json_is_object(command) ? "Command not an object"
+                        : name == NULL           ? "Missing command"
+                                                 : "Invalid correlationData data type.");
         return false;
     }
+    const char *error = "Unknown command";
+    json_t *data = NULL;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(commands[i].name, name) == 0) {
-            const char *error = NULL;
-            json_t *data = commands[i].handle(plugin, command, &error);
+            error = NULL;
+            data = commands[i].handle(request, command, &error);
             error = data == NULL && error == NULL ? "out of memory" : error;
-            log_command(client, name, error);
-            answer(responses, name, correlation, error, data);
-            return true;
         }
     }
-    log_command(client, name, "Unknown command");
-    answer(responses, name, correlation, "Unknown command", NULL);
+    log_command(request->client, command, error);
+    answer(request->responses, name, correlation, error, data);
     return true;
+}
+
+static void handle_message(struct request *request, const struct mosquitto_evt_control *event) {
+    if (event->payloadlen > MAX_PAYLOAD_BYTES) {
+        refuse(request, "Payload too large");
+        return;
+    }
+    json_t *message = json_loadb(event->payload == NULL ? "" : event->payload, event->payloadlen, 0, NULL);
+    json_t *list = json_object_get(message, "commands");
+    if (message == NULL) {
+        refuse(request, "Payload not valid JSON");
+    } else if (!json_is_array(list)) {
+        refuse(request, "Invalid/missing commands");
+    } else if (json_array_size(list) > MAX_COMMANDS) {
+        refuse(request, "Too many commands in one message");
+    } else {
+        size_t index;
+        json_t *command;
+        json_array_foreach(list, index, command) {
+            if (!handle_command(request, command)) {
+                break;
+            }
+        }
+    }
+    json_decref(message);
 }
 
 static void publish(const json_t *responses) {
@@ -218,28 +293,8 @@ static void publish(const json_t *responses) {
 }
 
 void control_handle(struct plugin *plugin, const struct mosquitto_evt_control *event) {
-    json_t *responses = json_array();
-    json_t *message = event->payloadlen > MAX_PAYLOAD_BYTES
-                          ? NULL
-                          : json_loadb(event->payload == NULL ? "" : event->payload, event->payloadlen, 0, NULL);
-    json_t *list = json_object_get(message, "commands");
-    if (message == NULL) {
-        answer(responses, "Unknown command", NULL,
-               event->payloadlen > MAX_PAYLOAD_BYTES ? "Payload too large" : "Payload not valid JSON", NULL);
-    } else if (!json_is_array(list)) {
-        answer(responses, "Unknown command", NULL, "Invalid/missing commands", NULL);
-    } else if (json_array_size(list) > MAX_COMMANDS) {
-        answer(responses, "Unknown command", NULL, "Too many commands in one message", NULL);
-    } else {
-        size_t index;
-        json_t *command;
-        json_array_foreach(list, index, command) {
-            if (!handle_command(plugin, event->client, command, responses)) {
-                break;
-            }
-        }
-    }
-    publish(responses);
-    json_decref(message);
-    json_decref(responses);
+    struct request request = {plugin, event->client, json_array(), MAX_LISTED_BYTES};
+    handle_message(&request, event);
+    publish(request.responses);
+    json_decref(request.responses);
 }

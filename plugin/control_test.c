@@ -128,16 +128,33 @@ static bool bind(struct sf_message *message, json_t *properties, json_t *attribu
     return true;
 }
 
-static json_t *test_in(struct sf_schema *schema, const struct sf_options *options, const char *text, size_t start,
-                       json_t *command, const char **error) {
+/* Whether the first `bytes` of `text` are a topic filter. *data_out: otherwise what is wrong with it, or NULL. */
+static bool check_topic(const char *text, size_t bytes, json_t **data_out) {
+    char *topic = strndup(text, bytes);
+    size_t decoded_bytes = 0;
+    struct sf_error why;
+    bool good = topic != NULL && sf_topic_decode(topic, bytes, &decoded_bytes, &why) == SF_OK;
+    *data_out = good || topic == NULL ? NULL : describe_error(&why, 0);
+    free(topic);
+    return good;
+}
+
+/* `split` is that of a subscription; of zeros when `text` is an expression alone. */
+static json_t *test_in(struct sf_schema *schema, const struct sf_options *options, const char *text,
+                       const struct sf_subscription *split, json_t *command, const char **error) {
     struct sf_filter *filter = NULL;
     struct sf_error why;
+    size_t start = split->expression_offset;
     enum sf_status status = sf_compile(schema, options, text + start, strlen(text + start), &filter, &why);
     if (status != SF_OK) {
         return status == SF_E_NOMEM ? NULL : describe_error(&why, start);
     }
-    struct sf_message *message = sf_message_new(schema);
     json_t *data = NULL;
+    if (split->has_expression && !check_topic(text, split->topic_bytes, &data)) {
+        sf_filter_unref(filter);
+        return data;
+    }
+    struct sf_message *message = sf_message_new(schema);
     if (bind(message, json_object_get(command, "properties"), json_object_get(command, "attributes"), error)) {
         data = evaluate(filter, message);
     }
@@ -164,8 +181,7 @@ json_t *control_test_filter(const struct sf_options *options, json_t *command, c
     struct sf_schema *schema = sf_schema_new();
     json_t *data = NULL;
     if (schema != NULL) {
-        data = test_in(schema, options, subscription == NULL ? expression : subscription, split.expression_offset,
-                       command, error);
+        data = test_in(schema, options, subscription == NULL ? expression : subscription, &split, command, error);
     }
     sf_schema_free(schema);
     return data;

@@ -291,13 +291,15 @@ static void tick_journal(time_t now_s) {
     }
 }
 
-/* Sessions that the broker ended without an event (expiry, fact F16) are found by looking: a part of them each second. */
+/* Sessions that the broker ended without an event (expiry, fact F16) are found by looking: a part of them each second.
+ * So are those whose refusals were not all logged. */
 static void sweep(void) {
     size_t n = plugin->sessions.n_sessions / SWEEP_PARTS;
     n = n < SWEEP_AT_LEAST ? SWEEP_AT_LEAST : n;
     struct session *session = plugin->sweep_next == NULL ? plugin->sessions.by_id : plugin->sweep_next;
     for (; n > 0 && session != NULL; n--) {
         plugin->sweep_next = session->hh.next; /* change_end moves it on when it removes that one too */
+        subscribe_end_refusals(session, false);
         if (!session->over && mosquitto_client(session->id) == NULL) {
             change_end(plugin, session);
         }

@@ -11,42 +11,74 @@
 #include <jansson.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { VALUE_BYTES = 64, MAX_FILE_BYTES = 1 << 20 };
 
-/* Read a whole file as text. NULL: `error` says why. */
-static char *read_whole_file(const char *path, char error[SETTINGS_ERROR_BYTES]) {
-    FILE *file = fopen(path, "re");
+/* A file of settings as text, with a NUL after it. */
+struct file_text {
+    char *text; /* new */
+    size_t bytes;
+};
+
+/* false: `error` says why. */
+static bool read_whole_file(const char *path, struct file_text *file_out, char error[SETTINGS_ERROR_BYTES]) {
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* not waiting for the other end of a FIFO */
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     char *text = malloc(MAX_FILE_BYTES + 1);
     size_t bytes = file == NULL || text == NULL ? 0 : fread(text, 1, MAX_FILE_BYTES + 1, file);
     const char *reason = NULL;
-    if (file == NULL) {
+    if (file == NULL || text == NULL || ferror(file)) {
         reason = strerror(errno);
-    } else if (text == NULL) {
-        reason = "out of memory";
-    } else if (ferror(file)) {
-        reason = "it cannot be read";
     } else if (bytes > MAX_FILE_BYTES) {
         reason = "it is larger than a file of settings can be";
     }
     if (file != NULL) {
         fclose(file);
+    } else if (fd >= 0) {
+        close(fd);
     }
     if (reason != NULL) {
         snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s: %s", path, reason);
         free(text);
-        return NULL;
+        return false;
     }
     text[bytes] = '\0';
-    return text;
+    *file_out = (struct file_text){text, bytes};
+    return true;
+}
+
+/* Parse a file of settings. NULL: `error` says what is wrong, with the line. */
+static json_t *parse_file(const struct file_text *file, const char *path, char error[SETTINGS_ERROR_BYTES]) {
+    json_error_t where;
+    json_t *object = json_loadb(file->text, file->bytes, JSON_REJECT_DUPLICATES, &where);
+    if (object == NULL) {
+        char shown[LOG_TEXT_BYTES];
+        snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s, line %d: %s", path, where.line,
+                 log_text(shown, where.text, strlen(where.text)));
+    } else if (!json_is_object(object)) {
+        snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s, line 1: it is not a JSON object", path);
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* Whether the string that begins at `quote` and ends before `end`, both quotes included, is `key` when its escapes are
+ * read. */
+static bool is_key(const char *quote, const char *end, const char *key) {
+    json_t *text = json_loadb(quote, (size_t)(end - quote), JSON_DECODE_ANY, NULL);
+    bool same = json_is_string(text) && strcmp(json_string_value(text), key) == 0;
+    json_decref(text);
+    return same;
 }
 
 /* The line on which the key of a member of the outermost object stands. `text` is valid JSON. */
 static int line_of_key(const char *text, const char *key) {
-    size_t key_bytes = strlen(key);
     int line = 1;
     int depth = 0;
     for (const char *p = text; *p != '\0'; p++) {
@@ -57,18 +89,17 @@ static int line_of_key(const char *text, const char *key) {
         } else if (*p == '}' || *p == ']') {
             depth--;
         } else if (*p == '"') {
-            const char *start = p + 1;
+            const char *quote = p;
             for (p++; *p != '"' && *p != '\0'; p++) {
                 p += *p == '\\' && p[1] != '\0';
             }
             const char *after = p + (*p == '"');
-            after += strspn(after, " \t\r\n");
-            if (depth == 1 && *after == ':' && (size_t)(p - start) == key_bytes && memcmp(start, key, key_bytes) == 0) {
+            if (depth == 1 && after[strspn(after, " \t\r\n")] == ':' && is_key(quote, after, key)) {
                 return line;
             }
         }
     }
-    return 1; /* a key with escapes in it */
+    return line; /* out of memory */
 }
 
 static bool to_list(const json_t *value, char out[VALUE_BYTES]) {
@@ -127,52 +158,65 @@ static bool read_member(struct settings *settings, const char *path, const char 
     return true;
 }
 
-bool settings_read_file(struct live_settings *live, const char *path, char error[SETTINGS_ERROR_BYTES]) {
-    char *text = read_whole_file(path, error);
-    if (text == NULL) {
-        return false;
-    }
-    json_error_t where;
-    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &where);
-    bool done = json_is_object(object);
-    if (object == NULL) {
-        snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s, line %d: %s", path, where.line, where.text);
-    } else if (!done) {
-        snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s, line 1: it is not a JSON object", path);
-    }
-    struct settings changed = {.live = *live};
+/* Change `live` by all members. false: `live` may hold a part, `error` says what is wrong. */
+static bool read_members(struct live_settings *live, const struct file_text *file, const char *path, json_t *object,
+                         char error[SETTINGS_ERROR_BYTES]) {
+    struct settings settings = {.live = *live};
+    bool done = true;
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
-        done = done && read_member(&changed, path, text, key, value, error);
+        done = done && read_member(&settings, path, file->text, key, value, error);
     }
-    if (done) {
-        *live = changed.live;
-    }
-    json_decref(object);
-    free(text);
+    *live = settings.live;
     return done;
 }
 
+/* Read and check all of the file. NULL: `error` says what is wrong; otherwise its settings, and *live is changed. */
+static json_t *load_file(struct live_settings *live, const char *path, char error[SETTINGS_ERROR_BYTES]) {
+    struct file_text file;
+    if (!read_whole_file(path, &file, error)) {
+        return NULL;
+    }
+    struct live_settings changed = *live;
+    json_t *object = parse_file(&file, path, error);
+    if (object != NULL && !read_members(&changed, &file, path, object, error)) {
+        json_decref(object);
+        object = NULL;
+    }
+    free(file.text);
+    if (object != NULL) {
+        *live = changed;
+    }
+    return object;
+}
+
+bool settings_read_file(struct live_settings *live, const char *path, char error[SETTINGS_ERROR_BYTES]) {
+    json_t *object = load_file(live, path, error);
+    json_decref(object);
+    return object != NULL;
+}
+
 bool settings_write_enabled(const char *path, bool enabled, char error[SETTINGS_ERROR_BYTES]) {
-    char *text = read_whole_file(path, error);
-    json_t *object = text == NULL ? NULL : json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    bool read = text != NULL;
-    free(text);
-    if (!read) {
+    struct live_settings ignored = {0};
+    json_t *object = load_file(&ignored, path, error); /* with a bad file the broker would not start again */
+    if (object == NULL) {
         return false;
     }
-    char *changed = NULL;
-    if (json_is_object(object) && json_object_set_new(object, "enabled", json_boolean(enabled)) == 0) {
-        changed = json_dumps(object, JSON_INDENT(4) | JSON_PRESERVE_ORDER);
-    }
+    char *text = json_object_set_new(object, "enabled", json_boolean(enabled)) == 0
+                     ? json_dumps(object, JSON_INDENT(4))
+                     : NULL;
     json_decref(object);
-    bool done = changed != NULL && write_file(path, changed, strlen(changed));
-    if (!done) {
-        snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s %s", path,
-                 changed == NULL ? "is not a JSON object" : "cannot be written");
+    size_t bytes = text == NULL ? 0 : strlen(text);
+    if (text != NULL) {
+        text[bytes] = '\n'; /* in place of the NUL */
     }
-    free(changed);
+    bool done = text != NULL && write_file(path, text, bytes + 1);
+    if (!done) {
+        snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s cannot be written: %s", path,
+                 text == NULL ? "out of memory" : strerror(errno));
+    }
+    free(text);
     return done;
 }
 

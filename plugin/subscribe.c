@@ -30,28 +30,44 @@ static char *broker_buffer(const struct mosquitto_evt_acl_check *check) {
 
 /* ---- refusing ---- */
 
-/* Whether a refusal of this client may be logged now: a few in each window; the next window says how many were not. */
-static bool may_log(struct session *session, const char *id) {
+static long now_s(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+static bool window_is_over(const struct session *session) {
+    return now_s() - session->refusals_at_s >= REFUSALS_WINDOW_S;
+}
+
+void subscribe_end_refusals(struct session *session, bool session_ends) {
+    if (session->refusals == 0 || !(session_ends || window_is_over(session))) {
+        return;
+    }
+    uint64_t refusals = session->refusals;
+    session->refusals = 0;
+    if (refusals > REFUSALS_LOGGED) {
+        char shown[LOG_TEXT_BYTES];
+        mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: more subscriptions refused: %" PRIu64 ".", PLUGIN_NAME,
+                             log_text(shown, session->id, strlen(session->id)), refusals - REFUSALS_LOGGED);
+    }
+}
+
+/* Whether a refusal of this client may be logged now: a few in each window; its end says how many were not. */
+static bool may_log(struct session *session) {
     if (session == NULL) {
         return true;
     }
-    if (session->refusals == 0 || now.tv_sec - session->refusals_at_s >= REFUSALS_WINDOW_S) {
-        if (session->refusals > REFUSALS_LOGGED) {
-            char shown[LOG_TEXT_BYTES];
-            mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: %" PRIu64 " more subscriptions were refused.",
-                                 PLUGIN_NAME, log_text(shown, id, strlen(id)), session->refusals - REFUSALS_LOGGED);
-        }
-        session->refusals = 0;
-        session->refusals_at_s = now.tv_sec;
+    subscribe_end_refusals(session, false);
+    if (session->refusals == 0) {
+        session->refusals_at_s = now_s();
     }
     return ++session->refusals <= REFUSALS_LOGGED;
 }
 
 static void log_refusal(struct plugin *plugin, const char *id, const char *subscription, const struct sf_error *error) {
     plugin->refused++;
-    if (!may_log(sessions_find(&plugin->sessions, id), id)) {
+    if (!may_log(sessions_find(&plugin->sessions, id))) {
         return;
     }
     char shown_id[LOG_TEXT_BYTES];

@@ -10,7 +10,10 @@
 #ifndef PLUGIN_SUBSCRIBE_H
 #define PLUGIN_SUBSCRIBE_H
 
+#include <stdbool.h>
+
 struct plugin;
+struct session;
 struct mosquitto_evt_acl_check;
 struct mosquitto_evt_subscribe;
 struct mosquitto_evt_unsubscribe;
@@ -29,6 +32,10 @@ int unsubscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *che
 
 /* Last in the chain: notes what the broker is about to remove. */
 int unsubscribe_commit(struct plugin *plugin, struct mosquitto_evt_unsubscribe *event);
+
+/* Of the refusals of one client only a few are logged in a while. When that while, or the session, is over: log how many
+ * there were more. */
+void subscribe_end_refusals(struct session *session, bool session_ends);
 
 /* Drop what subscribe_check left for subscribe_commit. */
 void subscribe_forget_pending(struct plugin *plugin);
