@@ -52,7 +52,8 @@ int run_tests(int argc, char **argv, const struct test_case *cases, size_t n_cas
 bool test_check(bool held, const char *file, unsigned line, const char *condition, bool fatal,
                 const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Call `undo(user)` when the running case ends, also when REQUIRE leaves it. Last in, first out. */
+/* Call `undo(user)` when the running case has ended, also when REQUIRE leaves it. Last in, first out. By then the case's
+ * function has returned: `user` must not be one of its local variables. */
 void test_defer(void (*undo)(void *user), void *user);
 
 /* Whether the running case has failed so far: what test_defer runs may say more then. */
