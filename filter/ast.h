@@ -15,7 +15,7 @@ enum sf_node_type {
     SF_NODE_ATTRIBUTE, /* attribute */
     SF_NODE_STRING,    /* text */
     SF_NODE_NUMBER, /* text: as it was written, with a sign only in an IN list and in the smallest integer */
-    SF_NODE_TRUTH, /* TRUE or FALSE: is_true; the tag * */
+    SF_NODE_TRUTH, /* TRUE or FALSE: is_true; the tag *: any */
     SF_NODE_NULL,
     SF_NODE_OR,  /* two or more children, none of them an OR */
     SF_NODE_AND, /* two or more, none of them an AND; kv: one or more */

@@ -44,9 +44,10 @@ static bool is_costly_itself(const struct sf_node *node) {
     switch (node->type) {
     case SF_NODE_LIKE:
     case SF_NODE_CONTAINS:
+        return true;
     case SF_NODE_SIGN:
     case SF_NODE_ARITHMETIC:
-        return true;
+        return !node->is_constant;
     case SF_NODE_IN:
         for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
             n++;
@@ -422,15 +423,17 @@ static enum sf_opcode simplify_pattern(struct sf_text *pattern) {
         text.at++;
         text.bytes--;
     }
-    bool open_end = text.bytes > 0 && text.at[text.bytes - 1] == SF_LIKE_RUN;
-    text.bytes -= open_end ? 1 : 0;
+    bool open_end = text.bytes > 0 ? text.at[text.bytes - 1] == SF_LIKE_RUN : open_start;
+    text.bytes -= open_end && text.bytes > 0 ? 1 : 0;
     if (text.bytes > 0 && (memchr(text.at, SF_LIKE_ONE, text.bytes) != NULL ||
                            memchr(text.at, SF_LIKE_RUN, text.bytes) != NULL)) {
         return SF_OP_LIKE;
     }
     *pattern = text;
-    return open_start ? (open_end ? SF_OP_CONTAINS : SF_OP_ENDS_WITH)
-                      : (open_end ? SF_OP_STARTS_WITH_LONG : SF_OP_EQUAL_LONG);
+    if (open_end) {
+        return open_start && text.bytes > 0 ? SF_OP_CONTAINS : SF_OP_STARTS_WITH_LONG;
+    }
+    return open_start ? SF_OP_ENDS_WITH : SF_OP_EQUAL_LONG;
 }
 
 static bool holds_for_string(const struct sf_node *node, struct sf_text text) {
@@ -466,6 +469,8 @@ static void emit_is_true(struct compiler *c, const struct sf_node *node, bool ac
     struct sf_instruction *is_true = sf_group_emit(&c->out, group, SF_OP_IS_TRUE, accepted);
     is_true->slot = node->slot;
     is_true->heeds = SF_VALUE_ABSENT;
+    is_true->word = sf_text_word("true    ", 8);
+    is_true->word_of_false = sf_text_word("false   ", 8);
 }
 
 static void emit_is_null(struct compiler *c, const struct sf_node *node, bool negated,

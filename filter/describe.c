@@ -28,7 +28,7 @@ static void write_label(struct sf_output *out, const struct sf_node *node) {
         sf_output_text(out, node->text);
         break;
     case SF_NODE_TRUTH:
-        sf_output_print(out, "%s", node->is_true ? "TRUE" : "FALSE");
+        sf_output_print(out, "%s", node->any ? "*" : node->is_true ? "TRUE" : "FALSE");
         break;
     case SF_NODE_NULL:
         sf_output_print(out, "NULL");

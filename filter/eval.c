@@ -59,6 +59,19 @@ static inline unsigned starts_with(const struct sf_instruction *at, const struct
     return bits_of((value->bytes >= at->bytes) & ((value->word & at->mask) == at->word), at);
 }
 
+/* A bit makes a letter of ASCII small, and letters of no other character. Blanks have just that bit. */
+static inline unsigned is_true(const struct sf_instruction *at, const struct sf_value *value) {
+    const uint64_t blanks = UINT64_C(0x2020202020202020);
+    uint64_t word = value->word | blanks;
+    unsigned is_true = (value->bytes == 4) & (word == at->word);
+    unsigned is_false = (value->bytes == 5) & (word == at->word_of_false);
+    return (is_true | is_false) != 0 ? bits_of(is_true, at) : (unsigned)SF_DOUBTFUL;
+}
+
+static inline unsigned is_present(const struct sf_instruction *at, const struct sf_value *value) {
+    return bits_of((value->state & SF_VALUE_ABSENT) == 0, at);
+}
+
 /* ---- conditions on one value ----------------------------------------------------------------------------------- */
 
 static bool in(const struct sf_instruction *at, struct sf_message *message, uint32_t index,
@@ -74,12 +87,6 @@ static bool in(const struct sf_instruction *at, struct sf_message *message, uint
     }
     *is_unknown_out = truth == SF_UNKNOWN;
     return truth == SF_TRUE;
-}
-
-static bool is_true(struct sf_text text, bool *is_unknown_out) {
-    bool holds = sf_text_is_word(text, "true");
-    *is_unknown_out = !holds && !sf_text_is_word(text, "false");
-    return holds;
 }
 
 /* Conditions that look at the text itself. */
@@ -109,11 +116,8 @@ static unsigned test_text(const struct sf_instruction *at, struct sf_message *me
     case SF_OP_LIKE:
         holds = sf_like_match(sf_instruction_text(at), text);
         break;
-    case SF_OP_IN:
+    default: /* IN */
         holds = in(at, message, index, &is_unknown);
-        break;
-    default: /* IS_TRUE */
-        holds = is_true(text, &is_unknown);
         break;
     }
     return is_unknown ? (unsigned)SF_DOUBTFUL : bits_of(holds, at);
@@ -142,8 +146,10 @@ static unsigned test_one(const struct sf_instruction *at, struct sf_message *mes
         return in_few(at, value);
     case SF_OP_STARTS_WITH:
         return starts_with(at, value);
+    case SF_OP_IS_TRUE:
+        return is_true(at, value);
     case SF_OP_IS_PRESENT:
-        return bits_of((value->state & SF_VALUE_ABSENT) == 0, at);
+        return is_present(at, value);
     default:
         return test_text(at, message, index);
     }
@@ -373,6 +379,8 @@ STEP(same)
 STEP(between)
 STEP(in_few)
 STEP(starts_with)
+STEP(is_true)
+STEP(is_present)
 
 static enum sf_truth step_equal_long(const struct sf_value *values, const struct sf_instruction *at,
                                      uint64_t bits, struct sf_message *message) {

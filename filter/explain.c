@@ -45,11 +45,13 @@ static void write_node(struct explainer *explainer, const struct sf_node *node) 
     sf_arena_deinit(&arena);
 }
 
-/* The slot of a name or attribute. */
+/* The slot of a name or attribute; SF_NO_ID when no filter reads the name, nor does this one: that of tag:*. */
 static uint32_t slot_of(const struct explainer *explainer, const struct sf_node *node) {
-    return node->type == SF_NODE_NAME
-               ? sf_slot_of_name(sf_intern_find(&explainer->filter->schema->names, node->text))
-               : sf_slot_of_attribute(node->attribute);
+    if (node->type == SF_NODE_ATTRIBUTE) {
+        return sf_slot_of_attribute(node->attribute);
+    }
+    uint32_t id = sf_intern_find(&explainer->filter->schema->names, node->text);
+    return id == SF_NO_ID ? id : sf_slot_of_name(id);
 }
 
 static unsigned state_of(const struct explainer *explainer, uint32_t at) {
@@ -66,19 +68,6 @@ static void write_value(struct explainer *explainer, uint32_t at) {
         struct sf_quoted quoted;
         sf_output_print(&explainer->out, "'%s'",
                         sf_quote(&quoted, sf_message_text(explainer->message, at)));
-    }
-}
-
-/* The last value, and with `any` those before it as well. */
-static void write_values(struct explainer *explainer, uint32_t at, bool any) {
-    write_value(explainer, at);
-    for (int n = 1; any && (state_of(explainer, at) & SF_VALUE_EARLIER) != 0; n++) {
-        at = sf_message_earlier(explainer->message, at);
-        sf_output_print(&explainer->out, n < MAX_VALUES ? ", " : ", ...");
-        if (n == MAX_VALUES) {
-            return;
-        }
-        write_value(explainer, at);
     }
 }
 
@@ -136,25 +125,48 @@ static const char *fault_of(const struct explainer *explainer, uint32_t at, enum
 /* A condition with its truth, and what the names in it are. */
 struct sentence {
     enum sf_truth truth;
-    bool any;
+    bool any; /* value of a name counts */
     size_t n_names;
 };
 
+/* The last value of a name, and where any counts those before it as well. */
+static void write_values(struct explainer *explainer, uint32_t at, enum reading reading,
+                         const struct sentence *sentence) {
+    for (int n = 1;; n++) {
+        write_value(explainer, at);
+        sf_output_print(&explainer->out, "%s", fault_of(explainer, at, reading, sentence->truth));
+        if (!sentence->any || (state_of(explainer, at) & SF_VALUE_EARLIER) == 0) {
+            return;
+        }
+        sf_output_print(&explainer->out, n < MAX_VALUES ? "; " : "; ...");
+        if (n == MAX_VALUES) {
+            return;
+        }
+        at = sf_message_earlier(explainer->message, at);
+    }
+}
+
+static void write_name(struct explainer *explainer, const struct sf_node *node,
+                       enum reading reading, struct sentence *sentence) {
+    const unsigned absent = SF_VALUE_ABSENT | SF_VALUE_NO_NUMBER;
+    uint32_t slot = slot_of(explainer, node);
+    if (slot == SF_NO_ID) {
+        return;
+    }
+    sf_output_print(&explainer->out, sentence->n_names++ == 0 ? ": " : "; ");
+    write_node(explainer, node);
+    if ((state_of(explainer, slot) & absent) == absent) {
+        sf_output_print(&explainer->out, " is absent");
+    } else {
+        sf_output_print(&explainer->out, " is ");
+        write_values(explainer, slot, reading, sentence);
+    }
+}
+
 static void write_names(struct explainer *explainer, const struct sf_node *node,
                         enum reading reading, struct sentence *sentence) {
-    struct sf_output *out = &explainer->out;
     if (node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE) {
-        const unsigned absent = SF_VALUE_ABSENT | SF_VALUE_NO_NUMBER;
-        uint32_t slot = slot_of(explainer, node);
-        sf_output_print(out, sentence->n_names++ == 0 ? ": " : "; ");
-        write_node(explainer, node);
-        if ((state_of(explainer, slot) & absent) == absent) {
-            sf_output_print(out, " is absent");
-        } else {
-            sf_output_print(out, " is ");
-            write_values(explainer, slot, sentence->any);
-            sf_output_print(out, "%s", fault_of(explainer, slot, reading, sentence->truth));
-        }
+        write_name(explainer, node, reading, sentence);
     }
     for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
         write_names(explainer, child, reading_below(node, sentence->truth), sentence);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * SipHash (Aumasson and Bernstein, 2012) with one round for each word and three at the end. */
+ * SipHash (Aumasson and Bernstein, 2012) with one round for each word and three at the end. Words are in the machine's
+ * order: hashes are never compared with those of other machines. */
 #include "hash.h"
 
 #include <sys/random.h>
@@ -48,8 +49,7 @@ uint64_t sf_hash(const uint64_t key[2], struct sf_text text) {
     }
     size_t rest = text.bytes % 8;
     uint64_t last = rest == 0 ? 0 : sf_text_word(text.at + (text.bytes - rest), rest);
-    /* The words are in the machine's order: values are never compared with those of other machines. */
-    take(&s, last ^ (uint64_t)text.bytes << 56 ^ (uint64_t)text.bytes >> 8);
+    take(&s, last | (uint64_t)text.bytes << 56);
     s.v2 ^= 0xFF;
     mix(&s);
     mix(&s);

@@ -233,7 +233,7 @@ static bool refuse_run_on(struct sf_lexer *lexer, const struct sf_token *token, 
     }
     struct sf_quoted quoted;
     sf_parse_refuse(lexer->parse, SF_E_NUMBER, token->start, at - token->start,
-                    "%s is not a number; put a blank behind a number that ends before",
+                    "%s is not a number; what follows a number needs a blank before it",
                     sf_quote(&quoted, slice(lexer, token->start, at)));
     return false;
 }

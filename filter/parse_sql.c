@@ -319,9 +319,12 @@ static struct sf_node *parse_comparison(struct parser *parser, struct sf_node *l
         return NULL;
     }
     if (chained && sf_node_kind(right) == SF_KIND_NAME) {
+        struct sf_quoted name;
         return sf_parse_refuse(
             parser->parse, SF_E_KIND, right->start, right->bytes,
-            "the left side is a comparison, which has no name for a partner without parentheses");
+            "%s is a name; what a comparison gives is compared with names only "
+            "when it is in parentheses",
+            sf_quote(&name, (struct sf_text){parser->lexer.text.at + right->start, right->bytes}));
     }
     struct sf_node *node = node_from(parser, SF_NODE_COMPARE, left->start);
     if (node != NULL) {

@@ -21,6 +21,7 @@ static struct sf_node *parse_tag(struct sf_parse *parse, size_t start, size_t by
         struct sf_node *all = sf_parse_node(parse, SF_NODE_TRUTH, start, 1);
         if (all != NULL) {
             all->is_true = true;
+            all->any = true;
         }
         return all;
     }

@@ -9,25 +9,23 @@
 #include "value.h"
 
 enum operands {
-    TRUTH,
+    TRUTH, /* of a constant */
     SLOT,
     SLOT_TEXT,
-    SLOT_WORD,
+    SLOT_WORD, /* a text in the instruction itself */
     SLOT_PATTERN,
     SLOT_NUMBER,
     SLOT_RANGE,
     SLOT_SET,
     SLOT_SLOT,
-    NUMBERS,
+    NUMBERS, /* two number registers that are compared */
     NUMBER,
-    TRUTHS,
+    TRUTHS, /* two truth registers */
     TRUTH_REGISTER,
     LOAD_NUMBER,
     LOAD_SLOT,
-    COMPUTE,
-    NEGATE,
-    BEGIN,
-    JOIN,
+    COMPUTE, /* two number registers, the result in the first */
+    GROUP,
     SETTLE,
     RETURN,
 };
@@ -99,7 +97,6 @@ static bool are_operands_valid(const struct sf_program *program, const struct sf
         return at->slot < program->n_numbers && at->bytes < program->n_numbers;
     case NUMBER:
     case LOAD_NUMBER:
-    case NEGATE:
         return at->slot < program->n_numbers;
     case LOAD_SLOT:
         return at->slot < program->n_numbers && at->bytes < n_slots;
@@ -109,8 +106,7 @@ static bool are_operands_valid(const struct sf_program *program, const struct sf
         return at->slot < program->n_truths;
     case SETTLE:
         return at->slot < program->n_truths && at->bytes < program->n_depths;
-    case BEGIN:
-    case JOIN:
+    case GROUP:
         return at->bytes < program->n_depths;
     case TRUTH:
     case RETURN:
@@ -147,11 +143,12 @@ struct listing {
 };
 
 static void print_slot(struct listing *listing, uint32_t slot) {
+    sf_output_print(&listing->out, " ");
     sf_output_text(&listing->out, listing->name(listing->name_user, slot));
 }
 
 static void print_text(struct listing *listing, struct sf_text text) {
-    sf_output_print(&listing->out, "'");
+    sf_output_print(&listing->out, " '");
     sf_output_text(&listing->out, text);
     sf_output_print(&listing->out, "'");
 }
@@ -181,7 +178,7 @@ static const char *truth_name(unsigned truth) {
 
 /* A pattern with its wildcards as they were written, and all that could be taken for one in brackets. */
 static void print_pattern(struct listing *listing, struct sf_text pattern) {
-    sf_output_print(&listing->out, "'");
+    sf_output_print(&listing->out, " '");
     for (size_t i = 0; i < pattern.bytes;) {
         char c = pattern.at[i];
         size_t n = 1;
@@ -201,103 +198,98 @@ static void print_pattern(struct listing *listing, struct sf_text pattern) {
 static void print_set(struct listing *listing, const struct sf_instruction *in) {
     const char *data = sf_instruction_data(in);
     const struct sf_set_text *texts = sf_instruction_data(in);
-    const void *behind = texts + in->bytes;
-    const struct sf_set_number *numbers = behind;
-    print_slot(listing, in->slot);
+    const struct sf_set_number *numbers = sf_set_numbers(in);
     sf_output_print(&listing->out, " (");
     for (uint32_t i = 0; i < in->bytes; i++) {
-        sf_output_print(&listing->out, "%s", i == 0 ? "" : ", ");
         print_text(listing, (struct sf_text){data + texts[i].offset, texts[i].bytes});
     }
     for (uint64_t i = 0; i < in->n_numbers; i++) {
-        sf_output_print(&listing->out, "%s", i == 0 && in->bytes == 0 ? "" : ", ");
+        sf_output_print(&listing->out, " ");
         print_rank(listing, numbers[i].rank);
     }
-    sf_output_print(&listing->out, ")");
+    sf_output_print(&listing->out, " )");
 }
 
-static void print_operands(struct listing *listing, const struct sf_instruction *at) {
+static void print_comparison(struct listing *listing, const struct sf_instruction *at) {
+    bool is_next = at->bytes == (SF_LESS | SF_EQUAL) || at->bytes == SF_GREATER;
+    struct sf_rank written = {at->rank.whole, at->rank.rest - (is_next ? 1 : 0)};
+    sf_output_print(&listing->out, " %s ", relation_name(at->bytes));
+    print_rank(listing, written);
+}
+
+/* Of conditions on a value. */
+static void print_slot_operands(struct listing *listing, const struct sf_instruction *at) {
+    print_slot(listing, at->slot);
     switch (opcodes[at->opcode].operands) {
-    case TRUTH:
-        sf_output_print(
-            &listing->out, "%s",
-            truth_name(at->flip == SF_DOUBTFUL ? SF_UNKNOWN : at->flip ^ at->stop ^ 1u));
-        break;
-    case SLOT:
-        print_slot(listing, at->slot);
-        break;
     case SLOT_TEXT:
-        print_slot(listing, at->slot);
-        sf_output_print(&listing->out, " ");
         print_text(listing, sf_instruction_text(at));
         break;
     case SLOT_WORD:
-        print_slot(listing, at->slot);
-        sf_output_print(&listing->out, " ");
         print_text(listing, (struct sf_text){(const char *)&at->word, at->bytes});
         break;
     case SLOT_PATTERN:
-        print_slot(listing, at->slot);
-        sf_output_print(&listing->out, " ");
         print_pattern(listing, sf_instruction_text(at));
         break;
     case SLOT_NUMBER:
-        print_slot(listing, at->slot);
-        sf_output_print(&listing->out, " %s ", relation_name(at->bytes));
-        print_rank(listing, at->bytes == (SF_LESS | SF_EQUAL) || at->bytes == SF_GREATER
-                                ? (struct sf_rank){at->rank.whole, at->rank.rest - 1}
-                                : at->rank);
+        print_comparison(listing, at);
         break;
     case SLOT_RANGE:
-        print_slot(listing, at->slot);
         sf_output_print(&listing->out, " %lld %lld", (long long)at->low, (long long)at->high);
         break;
     case SLOT_SET:
         print_set(listing, at);
         break;
     case SLOT_SLOT:
-        print_slot(listing, at->slot);
-        sf_output_print(&listing->out, " ");
         print_slot(listing, at->bytes);
+        break;
+    default: /* SLOT */
+        break;
+    }
+}
+
+static unsigned truth_of_constant(const struct sf_instruction *at) {
+    return at->flip == SF_DOUBTFUL ? (unsigned)SF_UNKNOWN : at->flip ^ at->stop ^ 1u;
+}
+
+static void print_operands(struct listing *listing, const struct sf_instruction *at) {
+    struct sf_output *out = &listing->out;
+    switch (opcodes[at->opcode].operands) {
+    case TRUTH:
+        sf_output_print(out, " %s", truth_name(truth_of_constant(at)));
         break;
     case NUMBERS:
-        sf_output_print(&listing->out, "n%u %s n%u", at->slot, relation_name(at->accepts),
-                        at->bytes);
-        break;
-    case NUMBER:
-    case NEGATE:
-        sf_output_print(&listing->out, "n%u", at->slot);
-        break;
-    case TRUTHS:
-        sf_output_print(&listing->out, "t%u t%u", at->slot, at->bytes);
-        break;
-    case TRUTH_REGISTER:
-        sf_output_print(&listing->out, "t%u", at->slot);
-        break;
-    case LOAD_NUMBER:
-        sf_output_print(&listing->out, "n%u ", at->slot);
-        if (at->opcode != SF_OP_LOAD_NONE) {
-            print_number(listing, at->opcode == SF_OP_LOAD_INTEGER ? sf_number_integer(at->integer)
-                                                                   : sf_number_real(at->real));
-        }
-        break;
-    case LOAD_SLOT:
-        sf_output_print(&listing->out, "n%u ", at->slot);
-        print_slot(listing, at->bytes);
+        sf_output_print(out, " n%u %s n%u", at->slot, relation_name(at->accepts), at->bytes);
         break;
     case COMPUTE:
-        sf_output_print(&listing->out, "n%u n%u", at->slot, at->bytes);
+        sf_output_print(out, " n%u n%u", at->slot, at->bytes);
         break;
-    case BEGIN:
-    case JOIN:
+    case LOAD_SLOT:
+        sf_output_print(out, " n%u", at->slot);
+        print_slot(listing, at->bytes);
         break;
+    case LOAD_NUMBER:
+        sf_output_print(out, " n%u ", at->slot);
+        print_number(listing, at->opcode == SF_OP_LOAD_INTEGER ? sf_number_integer(at->integer)
+                                                               : sf_number_real(at->real));
+        break;
+    case NUMBER:
+        sf_output_print(out, " n%u", at->slot);
+        break;
+    case TRUTHS:
+        sf_output_print(out, " t%u t%u", at->slot, at->bytes);
+        break;
+    case TRUTH_REGISTER:
     case SETTLE:
-        sf_output_print(&listing->out, "t%u", at->slot);
+        sf_output_print(out, " t%u", at->slot);
         break;
     case RETURN:
-        sf_output_print(&listing->out, "%s else %s",
-                        truth_name(sf_truth_of_group(at->truths, SF_DECIDED)),
+        sf_output_print(out, " %s else %s", truth_name(sf_truth_of_group(at->truths, SF_DECIDED)),
                         truth_name(sf_truth_of_group(at->truths, 0)));
+        break;
+    case GROUP:
+        break;
+    default:
+        print_slot_operands(listing, at);
         break;
     }
 }
@@ -307,6 +299,7 @@ static bool is_accepted(const struct sf_instruction *at) {
     return (at->flip == 0) == (at->stop == SF_TRUE);
 }
 
+/* Whether the listing has to say that a condition is negated: that of a comparison shows in its relation. */
 static bool is_negated(const struct sf_instruction *at) {
     switch (opcodes[at->opcode].operands) {
     case SLOT:
@@ -316,16 +309,27 @@ static bool is_negated(const struct sf_instruction *at) {
     case SLOT_RANGE:
     case SLOT_SET:
     case SLOT_SLOT:
-    case NUMBER:
     case TRUTHS:
     case TRUTH_REGISTER:
         return !is_accepted(at);
     default:
-        return false;
+        return at->opcode == SF_OP_IS_NUMBER && !is_accepted(at);
     }
 }
 
-/* What of `heeds` is no matter of course. */
+/* The states of a value that a condition heeds, those of numbers in a set included. */
+static uint64_t all_heeds(const struct sf_instruction *at) {
+    uint64_t heeds = at->heeds;
+    if (opcodes[at->opcode].operands == SLOT_SET) {
+        const struct sf_set_number *numbers = sf_set_numbers(at);
+        for (uint64_t i = 0; i < at->n_numbers; i++) {
+            heeds |= numbers[i].heeds;
+        }
+    }
+    return heeds;
+}
+
+/* What of that is no matter of course. */
 static const char *heeds_name(const struct sf_instruction *at) {
     switch (opcodes[at->opcode].operands) {
     case SLOT_WORD:
@@ -333,9 +337,9 @@ static const char *heeds_name(const struct sf_instruction *at) {
     case SLOT_NUMBER:
     case SLOT_RANGE:
     case SLOT_SET:
-        return (at->heeds & SF_VALUE_EARLIER) != 0 ? "any-"
-               : (at->heeds & SF_VALUE_REAL) != 0  ? "strict-"
-                                                   : "";
+        return (all_heeds(at) & SF_VALUE_EARLIER) != 0 ? "any-"
+               : (all_heeds(at) & SF_VALUE_REAL) != 0  ? "strict-"
+                                                       : "";
     default:
         return "";
     }
@@ -345,7 +349,7 @@ static void print_instruction(struct listing *listing, uint32_t index) {
     const struct sf_instruction *at = &listing->program->code[index];
     struct sf_output *out = &listing->out;
     int indent = 2 * (at->indent < 10 ? at->indent : 10);
-    sf_output_print(out, "%3u %*s%s%s%s ", index, indent, "", is_negated(at) ? "not-" : "",
+    sf_output_print(out, "%3u %*s%s%s%s", index, indent, "", is_negated(at) ? "not-" : "",
                     heeds_name(at), opcodes[at->opcode].name);
     print_operands(listing, at);
     if (at->jump == SF_LAST) {

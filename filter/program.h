@@ -75,9 +75,10 @@ struct sf_instruction {
                 uint64_t n_numbers; /* of a set */
             };
             union {
-                uint64_t offset; /* from here to a text or set in the data */
-                uint64_t mask;   /* STARTS_WITH: of the bytes in the word that count */
-                int64_t high;    /* BETWEEN */
+                uint64_t offset;        /* from here to a text or set in the data */
+                uint64_t mask;          /* STARTS_WITH: of the bytes in the word that count */
+                uint64_t word_of_false; /* IS_TRUE: as `word` is of true, filled up with blanks */
+                int64_t high;           /* BETWEEN */
             };
         };
     };
@@ -138,6 +139,13 @@ static inline const void *sf_instruction_data(const struct sf_instruction *at) {
 
 static inline struct sf_text sf_instruction_text(const struct sf_instruction *at) {
     return (struct sf_text){sf_instruction_data(at), at->bytes};
+}
+
+/* The numbers of a set; they are behind its texts. */
+static inline const struct sf_set_number *sf_set_numbers(const struct sf_instruction *in) {
+    const struct sf_set_text *texts = sf_instruction_data(in);
+    const void *behind = texts + in->bytes;
+    return behind;
 }
 
 /* Whether instructions of this kind have a text or set in the data. */

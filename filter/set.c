@@ -156,9 +156,7 @@ bool sf_set_has_text(const struct sf_instruction *in, struct sf_text text, uint6
 }
 
 enum sf_truth sf_set_has_number(const struct sf_instruction *in, const struct sf_value *value) {
-    const struct sf_set_text *texts = sf_instruction_data(in);
-    const void *behind = texts + in->bytes;
-    const struct sf_set_number *numbers = behind;
+    const struct sf_set_number *numbers = sf_set_numbers(in);
     enum sf_truth truth = SF_FALSE;
     for (uint64_t i = 0; i < in->n_numbers; i++) {
         if ((numbers[i].heeds & value->state) != 0) {
