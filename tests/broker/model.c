@@ -42,7 +42,7 @@ bool model_has_filters(const struct model_session *session) {
 /* Whether the broker counts other subscriptions than the plugin knows of. */
 bool model_is_mismatched(const struct model_session *session) {
     for (size_t i = 0; i < session->n_subscriptions; i++) {
-        if (!session->subscriptions[i].seen) {
+        if (!session->subscriptions[i].seen || session->subscriptions[i].gone) {
             return true;
         }
     }
@@ -202,9 +202,8 @@ void model_kick(struct model *model, int client, bool with_will, const char *den
     struct model_session *session = &model->sessions[client];
     struct model_subscription *subscription =
         denied == NULL || !session->kept ? NULL : model_find(model, client, "", denied);
-    if (subscription != NULL) { /* broker: without an event, before the will is sent */
-        note_removed(model, session, subscription);
-        drop_subscription(session, subscription);
+    if (subscription != NULL) {
+        subscription->gone = true; /* broker: without an event, before the will is sent */
     }
     for (size_t i = session->n_subscriptions; i-- > 0;) {
         if (session->kept && model_is_undone_by_kick(model, session, &session->subscriptions[i])) {
@@ -213,6 +212,11 @@ void model_kick(struct model *model, int client, bool with_will, const char *den
     }
     if (session->online) {
         model_disconnect(model, client, with_will ? MODEL_LOST : MODEL_DISCONNECTED, NULL);
+    }
+    if (subscription != NULL) {
+        subscription = model_find(model, client, "", denied);
+        note_removed(model, session, subscription);
+        drop_subscription(session, subscription);
     }
 }
 

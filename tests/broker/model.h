@@ -70,6 +70,7 @@ struct model_subscription {
     uint32_t id;
     bool seen;  /* the plugin has seen it being made, or restored it */
     bool ghost; /* a crash brought it back; the plugin does not know it */
+    bool gone;  /* the broker has removed it; the plugin does not know that yet */
 };
 
 struct model_copy {

@@ -205,7 +205,7 @@ static void pass_to_normal(struct fan_out *out, int client) {
     bool filters = model_has_filters(session);
     for (size_t i = 0; i < out->n_normal; i++) {
         const struct model_subscription *subscription = out->normal[i];
-        if (subscription->no_local && out->message->publisher == client) {
+        if (subscription->gone || (subscription->no_local && out->message->publisher == client)) {
             continue;
         }
         struct model_copy copy = copy_for(out, subscription);

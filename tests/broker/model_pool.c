@@ -162,3 +162,19 @@ void pool_message(struct chance *chance, int protocol, struct model_message *mes
     message_out->content_type = chance_of(chance, 20) ? "text/plain" : NULL;
     message_out->response_topic = chance_of(chance, 20) ? "r" : NULL;
 }
+
+void pool_twin(struct chance *chance, const struct model_message *from,
+               struct model_message *message_out) {
+    *message_out = *from;
+    for (size_t i = 0; message_out->user[i] != NULL; i += 2) {
+        size_t first = chance_below(chance, N_ROWS(properties));
+        for (size_t k = 0; k < N_ROWS(properties); k++) {
+            size_t row = (first + k) % N_ROWS(properties);
+            if (strcmp(properties[row].name, from->user[i]) == 0 &&
+                strlen(properties[row].value) == strlen(from->user[i + 1])) {
+                message_out->user[i + 1] = properties[row].value;
+                break;
+            }
+        }
+    }
+}

@@ -32,6 +32,11 @@ int pool_filter(struct chance *chance);
 /* Everything of a message but payload and publisher; with properties only for MQTT 5. */
 void pool_message(struct chance *chance, int protocol, struct model_message *message_out);
 
+/* A message that needs as much memory as `from` in every part, so that the broker may put it where that was: it differs
+ * only in values. */
+void pool_twin(struct chance *chance, const struct model_message *from,
+               struct model_message *message_out);
+
 /* What a client sends to subscribe to (or unsubscribe from) `topic` in `group` with the expression `text` (NULL: none):
  * with a '?' in front of the expression, and escapes where they must and sometimes where they may stand. */
 void pool_write(struct chance *chance, const char *group, const char *topic, const char *text,

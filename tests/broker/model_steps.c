@@ -82,19 +82,34 @@ static void expect_code(const char *what, int client, int expected, int code) {
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
-static unsigned new_message(int client, int protocol, bool may_be_empty) {
+static unsigned add_message(const struct model_message *message, const char *rest) {
     REQUIRE(run.rules.n_messages < MAX_MESSAGES, "too many messages");
     unsigned number = (unsigned)run.rules.n_messages++;
-    struct model_message *message = &run.rules.messages[number];
-    pool_message(&run.chance, protocol, message);
-    message->publisher = client;
-    if (may_be_empty && message->retain && chance_of(&run.chance, 25)) {
-        message->payload[0] = '\0'; /* removes what was retained */
-    } else {
-        snprintf(message->payload, sizeof message->payload, "%u%s", number,
-                 chance_of(&run.chance, 30) ? " and a bit more" : "");
+    struct model_message *added = &run.rules.messages[number];
+    *added = *message;
+    if (rest != NULL) {
+        snprintf(added->payload, sizeof added->payload, "%u%s", number, rest);
     }
     return number;
+}
+
+static unsigned new_message(int client, int protocol, bool may_be_empty) {
+    struct model_message message;
+    pool_message(&run.chance, protocol, &message);
+    message.publisher = client;
+    if (may_be_empty && message.retain && chance_of(&run.chance, 25)) {
+        return add_message(&message, NULL); /* removes what was retained */
+    }
+    return add_message(&message, chance_of(&run.chance, 30) ? " and a bit more" : "");
+}
+
+static unsigned new_twin(unsigned number) {
+    struct model_message twin;
+    pool_twin(&run.chance, &run.rules.messages[number], &twin);
+    const char *blank = strchr(twin.payload, ' ');
+    char rest[sizeof twin.payload];
+    strcpy(rest, blank == NULL ? "" : blank);
+    return add_message(&twin, twin.payload[0] == '\0' ? NULL : rest);
 }
 
 static struct publish publish_of(unsigned number) {
@@ -387,7 +402,9 @@ static void do_publish(int client) {
         while (session->n_held > 0 && chance_of(&run.chance, 25)) {
             release(client, released, &n_released);
         }
-        sent[i].message = new_message(client, session->protocol, true);
+        sent[i].message = i > 0 && chance_of(&run.chance, 50)
+                              ? new_twin(sent[i - 1].message)
+                              : new_message(client, session->protocol, true);
         note_message(sent[i].message);
         const struct publish publish = publish_of(sent[i].message);
         sent[i].mid = wire_put_publish(wire, &publish);
@@ -494,19 +511,13 @@ static void do_kick(int client) {
 static void do_publish_by_plugin(int client) {
     bool to_all = chance_of(&run.chance, 80);
     bool bare = chance_of(&run.chance, 50);
-    unsigned first = 0;
+    unsigned last = 0;
     size_t n = 1 + chance_below(&run.chance, BURST);
     note("a plugin publishes%s%s", to_all ? "" : " to ", to_all ? "" : ids[client]);
     for (size_t i = 0; i < n; i++) {
-        unsigned number = new_message(-1, bare ? 4 : 5, false);
-        struct model_message *message = &run.rules.messages[number];
-        if (i == 0) {
-            first = number;
-        } else { /* as like the first as can be */
-            strcpy(message->topic, run.rules.messages[first].topic);
-            message->qos = run.rules.messages[first].qos;
-            message->retain = run.rules.messages[first].retain;
-        }
+        unsigned number = i == 0 ? new_message(-1, bare ? 4 : 5, false) : new_twin(last);
+        const struct model_message *message = &run.rules.messages[number];
+        last = number;
         note_message(number);
         const struct publish properties = publish_of(number);
         char text[128];

@@ -191,8 +191,8 @@ static void read_skip(void) {
 static void run_all(int persistence, bool plain) {
     const char *wanted = getenv("SF_SEED");
     bool one = wanted != NULL && *wanted != '\0';
-    unsigned runs = one ? 1 : number_from("SF_RUNS", test_long() ? 40 : 4);
-    run.steps = number_from("SF_STEPS", test_long() ? 1000 : 250);
+    unsigned runs = one ? 1 : number_from("SF_RUNS", test_long() ? 40 : plain ? 2 : 6);
+    run.steps = number_from("SF_STEPS", test_long() ? 1000 : 300);
     REQUIRE(run.steps <= MAX_STEPS, "at most %d steps", MAX_STEPS);
     run.rules.persistence = persistence;
     run.rules.plain = plain;
