@@ -161,6 +161,24 @@ const char *engine_check_canonical(struct sf_schema *schema, const struct sf_opt
     return same ? NULL : fault("canonical text is no fixed point: %s", text);
 }
 
+/* What is written for people: lines, each with an end, UTF-8 and without control characters. */
+static const char *check_lines(const struct engine_text *text, const char *what) {
+    if (text->bytes == 0 || text->text[text->bytes - 1] != '\n') {
+        return fault("%s is empty or has no end", what);
+    }
+    if (!ref_is_utf8(text->text, text->bytes)) {
+        return fault("%s is not UTF-8: %s", what, text->text);
+    }
+    for (size_t at = 0; at < text->bytes;) {
+        size_t bytes = strcspn(text->text + at, "\n");
+        if (bytes == 0 || has_control_character(text->text + at, bytes)) {
+            return fault("%s has an empty line or a control character: %s", what, text->text);
+        }
+        at += bytes + 1;
+    }
+    return NULL;
+}
+
 const char *engine_check_truth(const struct sf_filter *filter, struct sf_message *message,
                                enum sf_truth *truth_out) {
     *truth_out = sf_eval(filter, message);
@@ -171,11 +189,11 @@ const char *engine_check_truth(const struct sf_filter *filter, struct sf_message
     struct engine_text reasons = {NULL, 0, 0};
     enum sf_truth explained = SF_FALSE;
     enum sf_status status = sf_explain(filter, message, engine_write, &reasons, &explained);
-    bool empty = reasons.bytes == 0;
+    const char *wrong = status != SF_OK ? fault("sf_explain gives %s", sf_status_name(status))
+                                        : check_lines(&reasons, "the explanation");
     free(reasons.text);
-    if (status != SF_OK || empty) {
-        return fault("sf_explain gives %s and %s reason", sf_status_name(status),
-                     empty ? "no" : "a");
+    if (wrong != NULL) {
+        return wrong;
     }
     if (explained != *truth_out) {
         return fault("sf_eval says %s, sf_explain %s", engine_truth_name(*truth_out),
@@ -210,10 +228,13 @@ static const char *check_listings(const struct sf_filter *filter) {
     struct engine_text program = {NULL, 0, 0};
     enum sf_status status = sf_filter_write_tree(filter, engine_write, &tree);
     sf_filter_write_program(filter, engine_write, &program);
-    bool fine = status == SF_OK && tree.bytes > 0 && program.bytes > 0;
+    const char *wrong = status != SF_OK
+                            ? fault("sf_filter_write_tree gives %s", sf_status_name(status))
+                            : check_lines(&tree, "the tree");
+    wrong = wrong != NULL ? wrong : check_lines(&program, "the program");
     free(tree.text);
     free(program.text);
-    return fine ? NULL : fault("tree (%s) or program are not written", sf_status_name(status));
+    return wrong;
 }
 
 static const char *check_accepted(struct sf_schema *schema, const struct sf_options *options,
