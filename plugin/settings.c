@@ -130,7 +130,7 @@ static bool read_sys_interval(struct settings *settings, const char *text) {
 
 const struct option settings_options[] = {
     {"enabled", "true or false", read_enabled, OPTION_LIVE_BOOL},
-    {"dialects", "a list of kv, sql and tag, separated by commas", read_dialects, OPTION_LIVE_TEXT},
+    {"dialects", "a list of kv, sql and tag, separated by commas", read_dialects, OPTION_LIVE_LIST},
     {"retained", "deliver or filter", read_retained, OPTION_LIVE_TEXT},
     {"tag_key", "the name of a User Property", read_tag_key, OPTION_FIXED},
     {"strict_integers", "true or false", read_strict_integers, OPTION_FIXED},

@@ -117,6 +117,10 @@ static bool to_list(const json_t *value, char out[VALUE_BYTES]) {
     return true;
 }
 
+static bool to_string(const json_t *value, char out[VALUE_BYTES]) {
+    return json_is_string(value) && snprintf(out, VALUE_BYTES, "%s", json_string_value(value)) < VALUE_BYTES;
+}
+
 /* The value as mosquitto.conf would write it. false: the wrong kind of JSON value. */
 static bool to_text(const struct option *option, const json_t *value, char out[VALUE_BYTES]) {
     switch (option->kind) {
@@ -127,10 +131,9 @@ static bool to_text(const struct option *option, const json_t *value, char out[V
         snprintf(out, VALUE_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         return json_is_integer(value);
     case OPTION_LIVE_TEXT:
-        if (json_is_array(value)) {
-            return to_list(value, out);
-        }
-        return json_is_string(value) && snprintf(out, VALUE_BYTES, "%s", json_string_value(value)) < VALUE_BYTES;
+        return to_string(value, out);
+    case OPTION_LIVE_LIST:
+        return json_is_array(value) ? to_list(value, out) : to_string(value, out);
     case OPTION_FIXED:
         break;
     }
@@ -150,9 +153,9 @@ static bool read_member(struct settings *settings, const char *path, const char 
         return false;
     }
     if (!to_text(option, value, as_text) || !option->read(settings, as_text)) {
+        bool quoted = option->kind == OPTION_LIVE_TEXT || option->kind == OPTION_LIVE_LIST;
         snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s, line %d: \"%s\" takes %s%s", path,
-                 line_of_key(text, key), shown, option->takes,
-                 option->kind == OPTION_LIVE_TEXT ? ", as a JSON string" : ", not quoted");
+                 line_of_key(text, key), shown, option->takes, quoted ? ", as a JSON string" : ", not quoted");
         return false;
     }
     return true;

@@ -13,6 +13,7 @@ enum option_kind {
     OPTION_LIVE_BOOL,
     OPTION_LIVE_NUMBER,
     OPTION_LIVE_TEXT,
+    OPTION_LIVE_LIST, /* of texts, or one text with commas */
 };
 
 struct option {
