@@ -9,16 +9,19 @@
  * Evaluating. All messages are bound beforehand. A round gives each filter in turn a block of 32 consecutive messages,
  * then the next 32, and so on; the clock is read between blocks and the time goes to the block's filter. So the filters
  * take turns often enough that neither caches nor branch predictors can settle on one of them, and yet each has its
- * own figure. One reading of the clock, measured first, is taken off per block; the loop and the call stay in: the row
- * `empty call` is the same loop around a function that does nothing. The row `mixed` checks that blocks do not
- * flatter: there both filter and message change at each evaluation, and its figure is to be compared with the mean of
- * the eight filters, printed below the table.
- * A value that is compared as a number is converted once per message, in the first round, which is not measured.
+ * own figure: a block counts with its median over the rounds, so that what else the machine does is left out, and
+ * a filter with the mean of its blocks. One reading of the clock, measured first, is taken off per block; the loop and
+ * the call stay in: the row `empty call` is the same loop around a function that does nothing. A value that is compared
+ * as a number is converted once per message, before measuring.
+ *
+ * The row `mixed` shows how much blocks flatter: there both filter and message change at each evaluation, and its figure
+ * is to be compared with the mean of the eight filters, printed below the table.
  *
  * Binding is sf_message_reset and sf_message_add for five User Properties that filters read, rotating over the
- * messages. Compiling is sf_compile and sf_filter_unref, in a schema where other filters read the same names.
+ * messages. Compiling is sf_compile and sf_filter_unref, in a schema where other filters read the same names. They too
+ * count with medians over the rounds.
  *
- * Everything is repeated, the kinds of work in turn; shown are median, least and greatest of the repetitions.
+ * All of this is repeated; shown are median, least and greatest of the repetitions.
  */
 #include "subfilter.h"
 
@@ -32,11 +35,13 @@
 enum {
     N_MESSAGES = 256,
     N_BLOCK = 32, /* messages that one filter sees in a row */
+    N_BLOCKS = N_MESSAGES / N_BLOCK,
     N_FILTERS = 8,
     N_COMPILED = 2,
     N_BOUND = 5, /* properties of the messages of bind/5 */
     N_ROWS = N_FILTERS + 3 + N_COMPILED,
     MAX_REPETITIONS = 41,
+    N_ROUNDS = 201, /* of a repetition */
     MAX_PROPERTIES = 16,
     VALUE_BYTES = 32,
 };
@@ -332,45 +337,66 @@ static void release(struct workload *w) {
 
 /* ---- measuring ---- */
 
+/* Durations of the same piece of work, once per round. */
+struct samples {
+    uint64_t ns[N_ROUNDS];
+};
+
+static int compare_durations(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What the work takes when it is not interrupted: on a busy machine a mean would tell of the other processes. */
+static double median_of(struct samples *samples, size_t n_rounds) {
+    qsort(samples->ns, n_rounds, sizeof samples->ns[0], compare_durations);
+    return (double)samples->ns[n_rounds / 2];
+}
+
 static void measure_filters(struct workload *w, size_t repetition, size_t n_rounds) {
-    uint64_t spent[N_FILTERS] = {0};
+    static struct samples samples[N_FILTERS][N_BLOCKS];
     unsigned matches = 0;
     uint64_t start = now_ns();
     for (size_t round = 0; round < n_rounds; round++) {
-        for (size_t first = 0; first < N_MESSAGES; first += N_BLOCK) {
+        for (size_t block = 0; block < N_BLOCKS; block++) {
             for (size_t turn = 0; turn < N_FILTERS; turn++) {
                 /* Another one begins in each block: the first one to see a message fetches it from farther away. */
-                size_t i = (turn + first / N_BLOCK) % N_FILTERS;
+                size_t i = (turn + block) % N_FILTERS;
                 const struct sf_filter *filter = w->filters[i];
-                for (size_t j = first; j < first + N_BLOCK; j++) {
+                for (size_t j = block * N_BLOCK; j < (block + 1) * N_BLOCK; j++) {
                     matches += (unsigned)sf_eval(filter, w->messages[j]);
                 }
                 uint64_t end = now_ns();
-                spent[i] += end - start;
+                samples[i][block].ns[round] = end - start;
                 start = end;
             }
         }
     }
     sink += matches;
     for (size_t i = 0; i < N_FILTERS; i++) {
-        rows[i].ns[repetition] =
-            (double)spent[i] / (double)(n_rounds * N_MESSAGES) - w->clock_ns / N_BLOCK;
+        double spent = 0;
+        for (size_t block = 0; block < N_BLOCKS; block++) {
+            spent += median_of(&samples[i][block], n_rounds) - w->clock_ns;
+        }
+        rows[i].ns[repetition] = spent / N_MESSAGES;
     }
 }
 
 static void measure_mixed(struct workload *w, size_t repetition, size_t n_rounds) {
+    struct samples samples;
     unsigned matches = 0;
-    uint64_t start = now_ns();
     for (size_t round = 0; round < n_rounds; round++) {
+        uint64_t start = now_ns();
         for (size_t j = 0; j < N_MESSAGES; j++) {
             for (size_t i = 0; i < N_FILTERS; i++) {
                 matches += (unsigned)sf_eval(w->filters[i], w->messages[(j + i * 37) % N_MESSAGES]);
             }
         }
+        samples.ns[round] = now_ns() - start;
     }
-    double spent = (double)(now_ns() - start);
     sink += matches;
-    rows[ROW_MIXED].ns[repetition] = spent / (double)(n_rounds * N_MESSAGES * N_FILTERS);
+    rows[ROW_MIXED].ns[repetition] = median_of(&samples, n_rounds) / (N_MESSAGES * N_FILTERS);
 }
 
 /* Not inlined and not known to be empty, as far as the compiler can tell. */
@@ -381,47 +407,51 @@ __attribute__((noinline)) static enum sf_truth empty_call(const struct sf_filter
 }
 
 static void measure_empty_call(struct workload *w, size_t repetition, size_t n_rounds) {
+    struct samples samples;
     unsigned matches = 0;
-    uint64_t start = now_ns();
     for (size_t round = 0; round < n_rounds; round++) {
+        uint64_t start = now_ns();
         for (size_t j = 0; j < N_MESSAGES; j++) {
             matches += (unsigned)empty_call(w->filters[0], w->messages[j]);
         }
+        samples.ns[round] = now_ns() - start;
     }
-    rows[ROW_EMPTY].ns[repetition] = (double)(now_ns() - start) / (double)(n_rounds * N_MESSAGES);
     sink += matches;
+    rows[ROW_EMPTY].ns[repetition] = median_of(&samples, n_rounds) / N_MESSAGES;
 }
 
 static bool measure_bind(struct workload *w, size_t repetition, size_t n_rounds) {
+    struct samples samples;
     bool ok = true;
-    uint64_t start = now_ns();
     for (size_t round = 0; round < n_rounds; round++) {
+        uint64_t start = now_ns();
         for (size_t j = 0; j < N_MESSAGES; j++) {
             ok &= bind_source(w->rebound, &w->bound[j]) == SF_OK;
         }
+        samples.ns[round] = now_ns() - start;
     }
-    rows[ROW_BIND].ns[repetition] = (double)(now_ns() - start) / (double)(n_rounds * N_MESSAGES);
+    rows[ROW_BIND].ns[repetition] = median_of(&samples, n_rounds) / N_MESSAGES;
     return ok;
 }
 
 static bool measure_compile(struct workload *w, size_t repetition, size_t n_rounds) {
-    uint64_t spent[N_COMPILED] = {0};
+    static struct samples samples[N_COMPILED];
     bool ok = true;
-    for (size_t round = 0; ok && round < n_rounds; round++) {
-        for (size_t i = 0; ok && i < N_COMPILED; i++) {
+    for (size_t round = 0; round < n_rounds; round++) {
+        for (size_t i = 0; i < N_COMPILED; i++) {
             const char *text = rows[ROW_COMPILE + i].expression;
             size_t bytes = strlen(text);
             uint64_t start = now_ns();
-            for (size_t j = 0; ok && j < N_BLOCK; j++) {
+            for (size_t j = 0; j < N_BLOCK; j++) {
                 struct sf_filter *filter;
-                ok = sf_compile(w->compile_schema, NULL, text, bytes, &filter, NULL) == SF_OK;
+                ok &= sf_compile(w->compile_schema, NULL, text, bytes, &filter, NULL) == SF_OK;
                 sf_filter_unref(filter);
             }
-            spent[i] += now_ns() - start;
+            samples[i].ns[round] = now_ns() - start;
         }
     }
     for (size_t i = 0; i < N_COMPILED; i++) {
-        rows[ROW_COMPILE + i].ns[repetition] = (double)spent[i] / (double)(n_rounds * N_BLOCK);
+        rows[ROW_COMPILE + i].ns[repetition] = median_of(&samples[i], n_rounds) / N_BLOCK;
     }
     return ok;
 }
@@ -499,7 +529,7 @@ int main(int argc, char **argv) {
         {NULL, 0, NULL, 0},
     };
     size_t n_repetitions = MAX_REPETITIONS;
-    size_t n_rounds = 400;
+    size_t n_rounds = N_ROUNDS;
     bool json = false;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
