@@ -14,8 +14,8 @@
  * the call stay in: the row `empty call` is the same loop around a function that does nothing. A value that is compared
  * as a number is converted once per message, before measuring.
  *
- * The row `mixed` shows how much blocks flatter: there both filter and message change at each evaluation, and its figure
- * is to be compared with the mean of the eight filters, printed below the table.
+ * The row `mixed` shows how much blocks flatter: there both filter and message change at each evaluation, and its
+ * figure is to be compared with the mean of the eight filters, printed below the table.
  *
  * Binding is sf_message_reset and sf_message_add for five User Properties that filters read, rotating over the
  * messages. Compiling is sf_compile and sf_filter_unref, in a schema where other filters read the same names. They too
