@@ -19,6 +19,7 @@ enum {
 #define POSITION_LOST UINT32_C(0x80000000)
 #define POSITION_NONE UINT32_C(0x40000000)
 #define POSITION_MASK UINT32_C(0x3FFFFFFF)
+#define UNDECIDED UINT64_C(3) /* in place of an answer: out of memory */
 
 bool delivery_init(struct delivery *delivery, struct sessions *sessions, struct sf_schema *schema) {
     *delivery = (struct delivery){.sessions = sessions};
@@ -198,10 +199,13 @@ static bool decide_any(struct delivery *delivery, const struct mosquitto_evt_acl
 
 /* ---- the current message ---- */
 
-static bool is_current(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    return delivery->known && delivery->topic == check->topic && delivery->payload == check->payload &&
-           delivery->properties == check->properties && delivery->payload_bytes == check->payloadlen &&
-           delivery->qos == check->qos && delivery->retain == check->retain &&
+static inline bool is_current(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    /* joined by | and not by ||, which would be five branches */
+    return delivery->topic == check->topic && delivery->known &&
+           (((uintptr_t)delivery->payload ^ (uintptr_t)check->payload) |
+            ((uintptr_t)delivery->properties ^ (uintptr_t)check->properties) |
+            (delivery->payload_bytes ^ check->payloadlen) | (unsigned)(delivery->qos ^ check->qos) |
+            (unsigned)(delivery->retain ^ check->retain)) == 0 &&
            strcmp(delivery->topic_text, check->topic) == 0;
 }
 
@@ -285,21 +289,38 @@ static const struct topic_matches *find_matches(struct topic_matches *matches, c
     return matches;
 }
 
-/* The answer of one subscription's filter to the current message. */
+/* Let a filter answer for the current message, for all that use it. Out of line: the common case is that it has answered,
+ * or that this is all there is to do, and needs no stack frame. */
+__attribute__((noinline)) static uint64_t evaluate(struct delivery *delivery,
+                                                   const struct mosquitto_evt_acl_check *check,
+                                                   const struct subscription *subscription) {
+    if (!delivery->bound && !message_bind(&delivery->message, check)) {
+        return UNDECIDED;
+    }
+    delivery->bound = true;
+    uint64_t answer = delivery->number << 2 | (uint64_t)sf_eval(subscription->filter, delivery->message.bound);
+    delivery->answers[subscription->filter_id] = answer;
+    return answer;
+}
+
+/* The answer of the filter of one subscription to the current message. */
+static inline bool decide_by_filter(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                                    struct subscription *subscription) {
+    uint64_t answer = delivery->answers[subscription->filter_id];
+    if (answer >> 2 != delivery->number) {
+        answer = evaluate(delivery, check, subscription);
+    }
+    if ((answer & 3) == SF_FALSE) {
+        subscription->dropped++;
+        delivery->counts.dropped++;
+        return false;
+    }
+    return answer == UNDECIDED ? undecided(delivery) : settle(delivery, subscription, (enum sf_truth)(answer & 3));
+}
+
 static bool decide(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
                    struct subscription *subscription) {
-    if (subscription->filter == NULL) {
-        return true;
-    }
-    uint64_t *answer = &delivery->answers[subscription->filter_id];
-    if (*answer >> 2 != delivery->number) {
-        if (!delivery->bound && !message_bind(&delivery->message, check)) {
-            return undecided(delivery);
-        }
-        delivery->bound = true;
-        *answer = delivery->number << 2 | (uint64_t)sf_eval(subscription->filter, delivery->message.bound);
-    }
-    return settle(delivery, subscription, (enum sf_truth)(*answer & 3));
+    return subscription->filter == NULL || decide_by_filter(delivery, check, subscription);
 }
 
 /* ---- whose turn it is ---- */
@@ -502,7 +523,7 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
 }
 
 /* Whatever is not quick. */
-static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, uint32_t hash) {
+__attribute__((noinline)) static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, uint32_t hash) {
     struct mosquitto *client = check->client;
     if (hash == 0 && mosquitto_client(mosquitto_client_id(client)) != client) {
         delivery->stray = true; /* or one that has just ended */
@@ -539,24 +560,20 @@ static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_ac
 /* The session at the client's address, if its identity is verified: by way of the session that was asked about before,
  * since the broker goes through the subscribers of a topic in the same order each time. */
 static inline struct session *find_quickly(struct delivery *delivery, const struct mosquitto *client, uint32_t hash) {
-    const uint64_t removals = delivery->sessions->removals;
-    struct session *last = delivery->last_removals == removals ? delivery->last : NULL;
-    struct session *session = NULL;
-    if (last != NULL && last->follower_removals == removals && last->follower != NULL &&
-        last->follower->client == client) {
-        session = last->follower;
-    } else {
-        session = map_get(&delivery->sessions->by_client, client, NULL);
+    struct sessions *sessions = delivery->sessions;
+    struct session *last = sessions->last_read;
+    struct session *session = last == NULL || last->follower_removals != sessions->removals ? NULL : last->follower;
+    if (session == NULL || session->client != client) {
+        session = map_get(&sessions->by_client, client, NULL);
         if (session == NULL) {
             return NULL;
         }
         if (last != NULL) {
             last->follower = session;
-            last->follower_removals = removals;
+            last->follower_removals = sessions->removals;
         }
     }
-    delivery->last = session;
-    delivery->last_removals = removals;
+    sessions->last_read = session;
     return session->client_hash == hash && hash != 0 ? session : NULL;
 }
 
@@ -577,5 +594,5 @@ bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_che
         only->node->mark = delivery->number;
     }
     session->seen = delivery->number;
-    return decide(delivery, check, only);
+    return decide_by_filter(delivery, check, only);
 }

@@ -45,9 +45,6 @@ struct delivery {
     bool mismatch;        /* some session's subscriptions are not the broker's: to be logged from TICK */
     struct delivery_counts counts;
 
-    struct session *last; /* the session of the last quick decision, while sessions.removals is last_removals */
-    uint64_t last_removals;
-
     /* the current message */
     bool known; /* false: the next READ starts a new message */
     bool bound;

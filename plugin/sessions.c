@@ -117,6 +117,7 @@ void session_remove(struct sessions *sessions, struct session *session) {
     HASH_DELETE(hh, sessions->by_id, session);
     sessions->n_sessions--;
     sessions->removals++;
+    sessions->last_read = NULL;
     free(session->normal.items);
     free(session->shared.items);
     free(session);

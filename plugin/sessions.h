@@ -104,6 +104,7 @@ struct sessions {
     struct topic_tree tree;        /* of subscriptions that are not shared */
     struct topic_tree shared_tree; /* of shared subscriptions */
     uint64_t removals;             /* sessions removed so far */
+    struct session *last_read;     /* the session of the last quick decision; or NULL */
     size_t n_sessions;
     size_t n_subscriptions;
     size_t n_filters;  /* subscriptions with a filter, of all sessions */
