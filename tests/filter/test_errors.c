@@ -494,6 +494,54 @@ static void test_error_of_the_languages_example(void) {
     CHECK(strcmp(error.text, "'abc' is a string; > compares numbers only") == 0, "%s", error.text);
 }
 
+/* The sentence speaks the words of the one who wrote the expression, and of what would have been right. */
+static void test_errors_say_what_is_wrong(void) {
+    static const struct {
+        const char *text;
+        const char *words[4];
+    } words[] = {
+        {"sql:device-type = 'x'", {"\"device-type\"", "device - type"}},
+        {"sql:$colour = 'x'", {"$colour", "double quotes"}},
+        {"sql:a = 5AND b", {"5AND", "blank"}},
+        {"sql:a = 1e400", {"1e400", "range"}},
+        {"sql:a = NULL", {"NULL", "IS NULL"}},
+        {"sql:a + 1 = TRUE", {"a + 1", "TRUE", "number", "condition"}},
+        {"sql:(a = 1) < b", {"(a = 1)", "condition", "<"}},
+        {"sql:a BETWEEN 5 AND 1", {"5", "1", "lower"}},
+        {"sql:a NOT b", {"unexpected b", "LIKE", "NOT"}},
+        {"sql:a IS TRUE", {"unexpected TRUE", "NULL"}},
+        {"sql:a ! b", {"!", "NOT", "<>"}},
+        {"sql:a IN ('x' 'y')", {"'y'", ")"}},
+        {"sql:5 LIKE 'x'", {"5", "number", "LIKE"}},
+        {"sql:a LIKE 'x' ESCAPE '!!'", {"ESCAPE", "one character"}},
+        {"sql:(a", {"parenthesis", "not closed"}},
+        {"sql:a = 'x", {"string", "'"}},
+        {"sql:a /* b", {"comment", "*/"}},
+        {"sql:a -- b", {"comment", "- -"}},
+        {"a b", {"\"a b\"", "operator"}},
+        {"a!=1", {"negation", "%21"}},
+        {"a==1", {"second operator", "%3D"}},
+        {"a=", {"value", "missing"}},
+        {"=1", {"key", "missing"}},
+        {"v>abc", {"\"abc\"", "number", ">"}},
+        {"a=%00", {"%00", "NUL"}},
+        {"a=%FF", {"%FF", "UTF-8"}},
+        {"tag:a||", {"tag", "missing"}},
+    };
+    static const struct ref_message no_message = {.n_properties = 0};
+    for (size_t i = 0; i < N_ROWS(words); i++) {
+        struct engine_result result;
+        const char *wrong =
+            engine_run(NULL, words[i].text, strlen(words[i].text), &no_message, &result);
+        CHECK(wrong == NULL && result.status != SF_OK, "%s: %s", words[i].text,
+              wrong == NULL ? "accepted" : wrong);
+        for (size_t k = 0; k < N_ROWS(words[i].words) && words[i].words[k] != NULL; k++) {
+            CHECK(strstr(result.error.text, words[i].words[k]) != NULL, "%s: %s is not in: %s",
+                  words[i].text, words[i].words[k], result.error.text);
+        }
+    }
+}
+
 /* ---- hostile text -------------------------------------------------------------------------------------------------- */
 
 static void check_clean(const char *text, size_t bytes) {
@@ -637,11 +685,9 @@ static void test_errors_about_long_text_are_cut(void) {
 
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
-        TEST(test_errors_have_their_code_and_spot),
-        TEST(test_error_of_a_dialect_that_is_off),
-        TEST(test_error_of_the_languages_example),
-        TEST(test_errors_about_any_byte_are_clean),
-        TEST(test_errors_about_nul),
+        TEST(test_errors_have_their_code_and_spot), TEST(test_error_of_a_dialect_that_is_off),
+        TEST(test_error_of_the_languages_example),  TEST(test_errors_say_what_is_wrong),
+        TEST(test_errors_about_any_byte_are_clean), TEST(test_errors_about_nul),
         TEST(test_errors_about_long_text_are_cut),
     };
     return run_tests(argc, argv, cases, N_ROWS(cases));

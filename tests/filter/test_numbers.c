@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers (LANGUAGE, numbers): which texts are numbers, that they convert to the nearest double or the exact integer, and
- * that comparison and arithmetic are exact where they must be.
+ * Numbers (LANGUAGE, numbers): which texts are numbers, that they convert to the nearest double or the exact integer,
+ * and that comparison and arithmetic are exact where they must be.
  *
- * The bits of a double are looked at through the language: m * 2^e is scaled by powers of two, which rounds nothing, until
- * it is the integer m, and that is compared with an integer literal. So no text but the one under test is converted to a
- * double.
- */
+ * The bits of a double are looked at through the language: m * 2^e is scaled by powers of two, which rounds nothing,
+ * until it is the integer m, and that is compared with an integer literal. So no text but the one under test is
+ * converted to a double. / */
 #include <float.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -392,7 +391,10 @@ static void test_integer_literals_have_64_bits(void) {
         {"sql:a = -9223372036854775808L", T, {"a", "-9223372036854775808"}},
         {"sql:a IN (-9223372036854775808)", T, {"a", "-9223372036854775808"}},
         {"sql:a BETWEEN -9223372036854775808 AND 0", T, {"a", "-9223372036854775808"}},
+        {"sql:a = -0009223372036854775808", T, {"a", "-9223372036854775808"}},
         {"sql:a = -9223372036854775809", BAD, {NULL}},
+        {"sql:a = -19223372036854775808", BAD, {NULL}},
+        {"sql:a = -92233720368547758080", BAD, {NULL}},
         {"sql:a IN (-9223372036854775809)", BAD, {NULL}},
         {"sql:a IN (9223372036854775808)", BAD, {NULL}},
         {"sql:a = -(9223372036854775808)", BAD, {NULL}},
