@@ -13,6 +13,9 @@
 
 TEST_PLUGIN_VERSION
 
+#define TOPIC "$CONTROL/test/v1"
+
+static mosquitto_plugin_id_t *own_id;
 static char denied[256];
 
 static int on_acl_check(int event, void *event_data, void *user) {
@@ -57,6 +60,12 @@ static int on_control(int event, void *event_data, void *user) {
 EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user,
                                  struct mosquitto_opt *options, int n_options) {
     (void)user, (void)options, (void)n_options;
+    own_id = id;
     return mosquitto_callback_register(id, MOSQ_EVT_ACL_CHECK, on_acl_check, NULL, NULL) |
-           mosquitto_callback_register(id, MOSQ_EVT_CONTROL, on_control, "$CONTROL/test/v1", NULL);
+           mosquitto_callback_register(id, MOSQ_EVT_CONTROL, on_control, TOPIC, NULL);
+}
+
+EXPORT int mosquitto_plugin_cleanup(void *user, struct mosquitto_opt *options, int n_options) {
+    (void)user, (void)options, (void)n_options;
+    return mosquitto_callback_unregister(own_id, MOSQ_EVT_CONTROL, on_control, TOPIC);
 }
