@@ -21,7 +21,7 @@ struct client *admin_open(struct broker *broker, const char *id) {
     return admin;
 }
 
-static json_t *send_and_parse(struct client *admin, const struct publish *request) {
+json_t *admin_exchange(struct client *admin, const struct publish *request) {
     client_clear(admin);
     int code = client_publish(admin, request);
     REQUIRE(code == 0 || code == 0x10, "request: 0x%02x", (unsigned)code);
@@ -39,7 +39,7 @@ static json_t *send_and_parse(struct client *admin, const struct publish *reques
 }
 
 json_t *admin_send(struct client *admin, const struct publish *request) {
-    json_t *root = send_and_parse(admin, request);
+    json_t *root = admin_exchange(admin, request);
     test_defer(give_back, root);
     return root;
 }
@@ -51,7 +51,7 @@ static json_t *ask(struct client *admin, const char *command) {
     for (char *p = payload; (p = strchr(p, '\'')) != NULL;) {
         *p = '"';
     }
-    json_t *root = send_and_parse(
+    json_t *root = admin_exchange(
         admin, &(struct publish){.topic = CONTROL_TOPIC, .payload = payload, .qos = 1});
     json_t *responses = json_object_get(root, "responses");
     REQUIRE(json_array_size(responses) == 1, "%zu answers to %s", json_array_size(responses),

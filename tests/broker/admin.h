@@ -15,8 +15,11 @@
 /* Connect as `id` and subscribe to the answers. */
 struct client *admin_open(struct broker *broker, const char *id);
 
-/* Send a payload with this QoS, and return the one message that comes back, parsed; given back when the case ends.
- * Ends the case when none comes, when it is no JSON object with a list "responses", or nothing else. */
+/* Send a payload with this QoS, and return the one message that comes back, parsed: an object with a list "responses" and
+ * nothing else. Ends the case when none comes, or another. New: to be given back by json_decref. */
+json_t *admin_exchange(struct client *admin, const struct publish *request);
+
+/* The same, given back when the case ends. */
 json_t *admin_send(struct client *admin, const struct publish *request);
 
 /* The answer to one command: {"command":…} as JSON text, with ' for ". */
