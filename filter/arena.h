@@ -16,7 +16,8 @@ struct sf_arena {
     size_t allowed; /* more chunks may have so many bytes in all */
 };
 
-/* `first` (first_bytes, aligned as malloc's memory is) must outlive the arena; `allowed` caps what is allocated beyond. */
+/* `first` (first_bytes, aligned as malloc's memory is) must outlive the arena; `allowed` caps what is allocated
+ * beyond. */
 void sf_arena_init(struct sf_arena *arena, void *first, size_t first_bytes, size_t allowed);
 
 /* Everything from sf_arena_alloc is gone then. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The syntax tree, one for all dialects: a kv expression is an AND of comparisons, a tag expression an IN. Trees live in
- * an arena and only while a filter is compiled or described. Functions that walk one recur: its depth is bounded by
+ * The syntax tree, one for all dialects: a kv expression is an AND of comparisons, a tag expression an IN. Trees live
+ * in an arena and only while a filter is compiled or described. Functions that walk one recur: its depth is bounded by
  * SF_MAX_OPERATORS, since each level but the last two is an operator. */
 #ifndef SUBFILTER_AST_H
 #define SUBFILTER_AST_H
@@ -58,13 +58,13 @@ struct sf_node {
     bool negated; /* NOT IN, NOT LIKE, ..., IS NOT NULL */
     bool any;     /* kv and tag: of several values with one name any may hold, not only the last */
     bool is_true;
-    bool
-        is_constant; /* a number that does not depend on the message, and that is `number` (set by sf_check) */
-    bool
-        is_costly; /* a condition that looks at more than a few bytes, or has one below it (set by the compiler) */
+    /* a number that does not depend on the message, and that is `number` (set by sf_check) */
+    bool is_constant;
+    /* a condition that looks at more than a few bytes, or has one below it (set by the compiler) */
+    bool is_costly;
     char sign;
-    uint32_t
-        slot; /* of a NAME or ATTRIBUTE: where its value is, as instructions have it (set by the compiler) */
+    /* of a NAME or ATTRIBUTE: where its value is, as instructions have it (set by the compiler) */
+    uint32_t slot;
     size_t start; /* where it is in what the parser read, with its parentheses */
     size_t bytes;
     struct sf_node *first; /* its children: the first, and from each the next */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From tree to text. sql is written with keywords in capitals, one blank around operators and no parentheses but those
- * that the tree needs. In each dialect what a subscription string cannot hold as it is (LANGUAGE, subscription strings) is
- * escaped. */
+ * that the tree needs. In each dialect what a subscription string cannot hold as it is (LANGUAGE, subscription strings)
+ * is escaped. */
 #include "canonical.h"
 
 #include "escape.h"

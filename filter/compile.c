@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The compiler: one walk over the tree that finds names and costs, one that emits. NOT is no instruction; it is carried down
- * to the conditions, which can all be negated, and turns AND into OR on the way. */
+ * The compiler: one walk over the tree that finds names and costs, one that emits. NOT is no instruction; it is carried
+ * down to the conditions, which can all be negated, and turns AND into OR on the way. */
 #include "compile.h"
 
 #include <assert.h>
@@ -104,8 +104,8 @@ static bool is_nested(const struct sf_node *node, bool negated, const struct sf_
            stop_of(node, negated) != group->stop;
 }
 
-/* In which order the conditions of a group come: first those that are groups, since the first thing in a group can be one
- * without a BEGIN; the costly ones last. */
+/* In which order the conditions of a group come: first those that are groups, since the first thing in a group can be
+ * one without a BEGIN; the costly ones last. */
 enum turn { TURN_NESTED, TURN_CHEAP, TURN_COSTLY, N_TURNS };
 
 static void emit_children(struct compiler *c, const struct sf_node *node, bool negated,
@@ -557,20 +557,36 @@ static void emit_root(struct compiler *c, const struct sf_node *root) {
     sf_group_return(&c->out, &group);
 }
 
-enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
-                               bool strict_integers, struct sf_node *root,
-                               struct sf_compiled *compiled_out) {
-    struct compiler c = {
+static const struct sf_program *compile(struct compiler *c, struct sf_node *root) {
+    prepare(c, root);
+    emit_root(c, root);
+    return sf_emit_program(&c->out);
+}
+
+static struct compiler start(struct sf_arena *arena, struct sf_intern *names,
+                             bool strict_integers) {
+    return (struct compiler){
         .out = {.arena = arena, .names = names, .status = SF_OK, .data = {.arena = arena}},
         .strict_integers = strict_integers,
     };
-    prepare(&c, root);
-    emit_root(&c, root);
-    const struct sf_program *program = sf_emit_program(&c.out);
+}
+
+enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
+                               bool strict_integers, struct sf_node *root,
+                               struct sf_compiled *compiled_out) {
+    struct compiler c = start(arena, names, strict_integers);
+    const struct sf_program *program = compile(&c, root);
     if (program == NULL) {
         sf_emit_release_names(&c.out);
         return SF_E_NOMEM;
     }
     *compiled_out = (struct sf_compiled){program, c.out.name_ids, c.out.n_names};
     return SF_OK;
+}
+
+const struct sf_program *sf_compile_part(struct sf_arena *arena, struct sf_intern *names,
+                                         bool strict_integers, struct sf_node *root) {
+    struct compiler c = start(arena, names, strict_integers);
+    c.out.borrows_names = true;
+    return compile(&c, root);
 }

@@ -16,9 +16,15 @@ struct sf_compiled {
     uint32_t n_names;
 };
 
-/* Compile `root`, whose slot and is_costly are set on the way, with names in `names`. SF_OK or SF_E_NOMEM: no reference is kept then. */
+/* Compile `root`, whose slot and is_costly are set on the way, with names in `names`. SF_OK or SF_E_NOMEM: then no
+ * reference is kept. */
 SF_MUST_CHECK enum sf_status sf_compile_tree(struct sf_arena *arena, struct sf_intern *names,
                                              bool strict_integers, struct sf_node *root,
                                              struct sf_compiled *compiled_out);
+
+/* The same for a tree of which all names are in `names` and stay there: takes no references and changes nothing, so it
+ * can run beside others. NULL: out of memory. */
+const struct sf_program *sf_compile_part(struct sf_arena *arena, struct sf_intern *names,
+                                         bool strict_integers, struct sf_node *root);
 
 #endif

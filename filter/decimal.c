@@ -3,9 +3,10 @@
  * Decimal to double, correctly rounded.
  *
  * Most numbers have few digits: both the digits and the power of ten are exact doubles then, and one operation rounds
- * once. For all others the value is written as a fraction N / M of big integers, times a power of two; one division gives
- * the first 63 or 64 bits and whether anything is left, and that is rounded. Big integers have a fixed size: digits
- * beyond the 768th can only say that the value is not exactly between two doubles, so a 1 stands for all of them. */
+ * once. For all others the value is written as a fraction N / M of big integers, times a power of two; one division
+ * gives the first 63 or 64 bits and whether anything is left, and that is rounded. Big integers have a fixed size:
+ * digits beyond the 768th can only say that the value is not exactly between two doubles, so a 1 stands for all of
+ * them. */
 #include "decimal.h"
 
 #include <float.h>

@@ -91,7 +91,8 @@ static void reserve_name(struct sf_emitter *emitter) {
     }
 }
 
-uint32_t sf_emit_name(struct sf_emitter *emitter, struct sf_text name) {
+/* The name's id, to which a reference is kept for the program. */
+static uint32_t acquire_name(struct sf_emitter *emitter, struct sf_text name) {
     uint32_t id = 0;
     reserve_name(emitter);
     if (emitter->status != SF_OK) {
@@ -106,7 +107,12 @@ uint32_t sf_emit_name(struct sf_emitter *emitter, struct sf_text name) {
     } else {
         emitter->name_ids[emitter->n_names++] = id;
     }
-    return sf_slot_of_name(id);
+    return id;
+}
+
+uint32_t sf_emit_name(struct sf_emitter *emitter, struct sf_text name) {
+    return sf_slot_of_name(emitter->borrows_names ? sf_intern_find(emitter->names, name)
+                                                  : acquire_name(emitter, name));
 }
 
 void sf_emit_release_names(struct sf_emitter *emitter) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A program while it is put together: instructions, the data behind them, the names it reads, its groups. Out of memory is
- * remembered and looked at once, in the end; until then nothing here fails. */
+ * A program while it is put together: instructions, the data behind them, the names it reads, its groups. Out of memory
+ * is remembered and looked at once, in the end; until then nothing here fails. */
 #ifndef SUBFILTER_EMIT_H
 #define SUBFILTER_EMIT_H
 
@@ -13,13 +13,15 @@
 struct sf_emitter {
     struct sf_arena *arena;
     struct sf_intern *names;
+    bool borrows_names; /* all names are known and somebody else holds references to them */
     enum sf_status status;
     struct sf_instruction *code;
     size_t n_code;
     size_t code_capacity;
     struct sf_instruction spare; /* what is written to when there is no memory left */
     struct sf_buffer data;
-    uint32_t *name_ids; /* each once, in order of first appearance; a reference to each */
+    uint32_t *
+        name_ids; /* each once, in order of first appearance; unless borrowed, a reference to each */
     uint32_t n_names;
     uint32_t names_capacity;
     uint16_t n_depths;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Running programs. There is a loop, run(), that has all instructions; and for those that filters mostly consist of there
- * are steps, functions that each end by calling the next one, which compilers make a jump. sf_eval goes by steps and gets
- * into the loop when something rarer comes. Both take what an instruction does from the same functions.
+ * Running programs. There is a loop, run(), that has all instructions; and for those that filters mostly consist of
+ * there are steps, functions that each end by calling the next one, which compilers make a jump. sf_eval goes by steps
+ * and gets into the loop when something rarer comes. Both take what an instruction does from the same functions.
  *
  * What values of messages are is anybody's guess, a processor's too, and a wrong guess costs more time than several
- * comparisons. So in steps nothing branches on it but whether a value is there at all. There are no other calls either, so
- * that all they work with stays in registers. */
+ * comparisons. So in steps nothing branches on it but whether a value is there at all. There are no other calls either,
+ * so that all they work with stays in registers. */
 #include "eval.h"
 
 #include "like.h"

@@ -2,8 +2,8 @@
  *
  * Why a filter gives what it gives. The tree is parsed again from the canonical text; its parts are compiled and run by
  * themselves, by the compiler and the evaluator that filters have, so that there is no second opinion on what an
- * expression means. What is told are the conditions that decided: of an AND that is false the first that is false, of one
- * that is true all of them. */
+ * expression means. What is told are the conditions that decided: of an AND that is false the first that is false, of
+ * one that is true all of them. */
 #include <stddef.h>
 
 #include "canonical.h"
@@ -188,21 +188,17 @@ static void write_sentence(struct explainer *explainer, const struct sf_node *no
 
 /* The truth of a part of the tree. */
 static enum sf_truth evaluate(struct explainer *explainer, struct sf_node *node) {
-    struct sf_intern *names = &explainer->filter->schema->names;
+    const struct sf_filter *filter = explainer->filter;
     _Alignas(max_align_t) char first[FIRST_BYTES];
     struct sf_arena arena;
-    struct sf_compiled compiled;
     enum sf_truth truth = SF_UNKNOWN;
     sf_arena_init(&arena, first, sizeof first, SIZE_MAX);
-    if (explainer->status == SF_OK) {
-        explainer->status =
-            sf_compile_tree(&arena, names, explainer->filter->strict_integers, node, &compiled);
-    }
-    if (explainer->status == SF_OK) {
-        truth = sf_run(compiled.program, explainer->message);
-        for (uint32_t i = 0; i < compiled.n_names; i++) {
-            (void)sf_intern_release(names, compiled.names[i]); /* the filter has one too */
-        }
+    const struct sf_program *program =
+        sf_compile_part(&arena, &filter->schema->names, filter->strict_integers, node);
+    if (program != NULL) {
+        truth = sf_run(program, explainer->message);
+    } else {
+        explainer->status = SF_E_NOMEM;
     }
     sf_arena_deinit(&arena);
     return truth;

@@ -106,8 +106,8 @@ static enum sf_status check_options(const struct sf_options *options, struct sf_
                             options->max_expression_bytes, text.bytes);
     }
     if ((options->dialects & (unsigned)dialect) == 0) {
-        return sf_error_set(error, SF_E_DIALECT, 0, body, "the %s dialect is switched off",
-                            sf_dialect_name(dialect));
+        return sf_error_set(error, SF_E_DIALECT, 0, body > 0 ? body : text.bytes,
+                            "the %s dialect is switched off", sf_dialect_name(dialect));
     }
     return SF_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Texts to small numbers, counted: equal texts share one id, the last release makes the id free for the next text. So ids
- * stay below the largest number of texts that lived at once, and memory does too. The hash is seeded: clients choose the
- * texts. */
+ * Texts to small numbers, counted: equal texts share one id, the last release makes the id free for the next text. So
+ * ids stay below the largest number of texts that lived at once, and memory does too. The hash is seeded: clients
+ * choose the texts. */
 #ifndef SUBFILTER_INTERN_H
 #define SUBFILTER_INTERN_H
 

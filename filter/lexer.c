@@ -34,8 +34,8 @@ static bool is_name_part(char c) {
     return is_name_start(c) || sf_is_digit(c) || c == '.' || c == '$';
 }
 
-/* How far the unquoted name goes that starts at `at`; *symbol_out is the first character in it that needs quotes, or the
- * end of the name. */
+/* How far the unquoted name goes that starts at `at`; *symbol_out is the first character in it that needs quotes, or
+ * the end of the name. */
 static size_t name_end(struct sf_text text, size_t at, size_t *symbol_out) {
     bool found = false;
     while (at < text.bytes && is_name_part(text.at[at])) {

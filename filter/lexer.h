@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The words of sql. A token is a piece of the decoded text; only strings and quoted names with doubled quotes in them are
- * copied. */
+ * The words of sql. A token is a piece of the decoded text; only strings and quoted names with doubled quotes in them
+ * are copied. */
 #ifndef SUBFILTER_LEXER_H
 #define SUBFILTER_LEXER_H
 

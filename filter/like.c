@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * LIKE. A pattern is a row of segments with a % between each two. The first one is tied to the start of the text, the last
- * one to its end; for each of those between the leftmost place behind the one before is as good as any other, so nothing
- * is ever tried again. */
+ * LIKE. A pattern is a row of segments with a % between each two. The first one is tied to the start of the text, the
+ * last one to its end; for each of those between the leftmost place behind the one before is as good as any other, so
+ * nothing is ever tried again. */
 #define _GNU_SOURCE /* memmem, which is linear in both texts */
 #include "like.h"
 

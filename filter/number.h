@@ -33,10 +33,10 @@ enum sf_relation {
     SF_ANY_RELATION = 7,
 };
 
-/* A known number of either kind in the form in which it is compared: the part before the point, and what is behind it (with
- * the number's sign) as an integer that has the order of the doubles. Both are exact, and numbers are in the order of
- * `whole`, and of `rest` where that is equal. A double beyond the integers has the nearest integer as `whole` and itself
- * as `rest`. */
+/* A known number of either kind in the form in which it is compared: the part before the point, and what is behind it
+ * (with the number's sign) as an integer that has the order of the doubles. Both are exact, and numbers are in the
+ * order of `whole`, and of `rest` where that is equal. A double beyond the integers has the nearest integer as `whole`
+ * and itself as `rest`. */
 struct sf_rank {
     int64_t whole;
     uint64_t rest;

@@ -11,9 +11,9 @@
 struct sf_parse {
     struct sf_text sent; /* the expression as the caller passed it, dialect prefix included */
     size_t body;         /* where it starts behind the prefix */
-    struct sf_text
-        decoded; /* sql: the decoded body, in which positions of nodes count; at is NULL in other dialects,
-                                 where they count in the body as sent */
+    /* sql: the decoded body, in which positions of nodes count; at is NULL in other dialects, where they count in
+     * the body as sent */
+    struct sf_text decoded;
     const char *tag_key;    /* NUL-terminated */
     struct sf_arena *arena; /* for the tree and its text */
     struct sf_error *error; /* may be NULL */
@@ -26,8 +26,8 @@ struct sf_node *sf_parse_kv(struct sf_parse *parse);
 struct sf_node *sf_parse_tag(struct sf_parse *parse);
 struct sf_node *sf_parse_sql(struct sf_parse *parse);
 
-/* Check that all operands in a tree of sql have kinds that can be used so, that patterns and bounds make sense, and fold
- * constants: sets is_constant and number. Returns parse->status. */
+/* Check that all operands in a tree of sql have kinds that can be used so, that patterns and bounds make sense, and
+ * fold constants: sets is_constant and number. Returns parse->status. */
 enum sf_status sf_check(struct sf_parse *parse, struct sf_node *root);
 
 /* The body as sent. */

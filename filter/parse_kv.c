@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kv: key=value&key>value. Clauses and their parts are found in the text as it was sent; only then are escapes decoded. */
+ * kv: key=value&key>value. Clauses and their parts are found in the text as it was sent; only then are escapes
+ * decoded. */
 #include "error.h"
 #include "parse.h"
 

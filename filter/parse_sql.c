@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sql (LANGUAGE, sql), by precedence climbing: one function for everything that binds by level, one for what stands before
- * an operand. A parenthesis, NOT or sign costs two stack frames, and there are at most SF_MAX_NESTING of them open. */
+ * sql (LANGUAGE, sql), by precedence climbing: one function for everything that binds by level, one for what stands
+ * before an operand. A parenthesis, NOT or sign costs two stack frames, and there are at most SF_MAX_NESTING of them
+ * open. */
 #include "error.h"
 #include "lexer.h"
 #include "like.h"

@@ -2,25 +2,25 @@
  *
  * Compiled filters.
  *
- * A program is one block: this header, the instructions, the data that they refer to by offset. It holds no pointers and
- * is never changed; equal expressions give equal bytes. Jumps go forward only, so a program ends.
+ * A program is one block: this header, the instructions, the data that they refer to by offset. It holds no pointers
+ * and is never changed; equal expressions give equal bytes. Jumps go forward only, so a program ends.
  *
- *     a > 5 AND (b = 'x' OR c) AND d LIKE 'x_%'       0   begin
- *                                                     1     equal b 'x'
- *                                                     2     is-true c
- *                                                     3   join
- *                                                     4 compare a > 5            false: 6
- *                                                     5 like d 'x_%'
- *                                                     6 return false else true
+ *     a > 5 AND (b = 'x' OR c) AND d LIKE 'x_%'      0   equal b 'x'
+ *                                                    1   is-true c
+ *                                                    2 join
+ *                                                    3 compare a > 5                false: 5
+ *                                                    4 like d 'x_%'                 last
+ *                                                    5 return false else true
  *
- * Conditions that AND or OR joins are a *group*. One truth decides a group, whatever the others are: false an AND, true an
- * OR; it is the `stop` of its conditions. Evaluation keeps two bits for a group: whether a condition gave that truth, and
- * whether one was unknown. At the group's end they give its truth. Nothing depends on the order of the conditions.
+ * Conditions that AND or OR joins are a *group*. One truth decides a group, whatever the others are: false an AND, true
+ * an OR; it is the `stop` of its conditions. Evaluation keeps two bits for a group: whether a condition gave that
+ * truth, and whether one was unknown. At the group's end they give its truth. Nothing depends on the order of the
+ * conditions.
  *
- * Cheap conditions are all evaluated: to leave the group at the first that decides takes a branch that is taken or not as
- * the messages have it, and a processor that guesses wrong loses more time than several comparisons take. A condition with
- * a `jump` does leave a decided group: there is one before each condition that may be costly, and one now and then in a
- * long row of cheap ones. Costly conditions come last in their group. */
+ * Cheap conditions are all evaluated: to leave the group at the first that decides takes a branch that is taken or not
+ * as the messages have it, and a processor that guesses wrong loses more time than several comparisons take. A
+ * condition with a `jump` does leave a decided group: there is one before each condition that may be costly, and one
+ * now and then in a long row of cheap ones. Costly conditions come last in their group. */
 #ifndef SUBFILTER_PROGRAM_H
 #define SUBFILTER_PROGRAM_H
 
@@ -40,30 +40,30 @@ enum sf_opcode {
 /* The two bits of a group. */
 enum { SF_DECIDED = 1, SF_DOUBTFUL = 2 };
 
-/* What the operand fields mean depends on the opcode. */
+/* One instruction. What the fields mean depends on the opcode:
+ *
+ * - `flip` of a condition: 0 when its group is decided if the predicate holds, 1 when if it does not. Of CONSTANT: the
+ *   bits that it sets.
+ * - `heeds` of a condition on a value: states of the value that need more than a comparison: SF_VALUE_EARLIER when any
+ *   value of the name may hold (kv, tag), SF_VALUE_UNTRIED; in the other ones the truth is unknown.
+ * - `jump` of a condition: how many instructions to go forward, to the group's end, when it is decided; 0: go on;
+ *   SF_LAST: the outermost group ends with this condition.
+ * - `bytes` of BEGIN, JOIN and SETTLE: the depth of the group around; of LESS and SAME: the relation as it was written,
+ *   which only the listing needs. */
 struct sf_instruction {
     uint8_t opcode;
     uint8_t stop; /* conditions: the truth that decides their group */
-    uint8_t
-        flip; /* conditions: 0 when the group is decided if the predicate holds, 1 when if it does not; CONSTANT:
-                        its bits for the group */
+    uint8_t flip;
     union {
-        uint8_t
-            heeds; /* a value in one of these states needs more than the comparison: SF_VALUE_EARLIER, when any
-                           value of the name may hold (kv, tag), SF_VALUE_UNTRIED; for the others the truth is unknown */
-        bool
-            is_first; /* JOIN: its group is the first thing in the group around, which has no bits yet */
+        uint8_t heeds;
         uint8_t accepts; /* COMPARE_NUMBERS: the relation */
+        bool is_first;   /* JOIN: the first thing in the group around, which has no bits yet */
     };
     uint8_t indent; /* of the listing: how deep the group is, modulo 256 */
     uint8_t truths; /* SF_LAST, RETURN, SETTLE: the truths of the group, see sf_truths */
-    uint16_t
-        jump; /* conditions: instructions to skip forward, to the group's end, when it is decided; 0: go on;
-                       SF_LAST: the outermost group ends with this condition */
-    uint32_t slot; /* or the first register */
-    uint32_t
-        bytes; /* of a text; of a set: how many texts; LESS: the relation as it was written, for the listing; BEGIN,
-                       JOIN, SETTLE: the depth of the group around; or the second slot or register */
+    uint16_t jump;
+    uint32_t slot;  /* or the first register */
+    uint32_t bytes; /* of a text; how many texts a set has; or the second slot or register */
     union {
         struct sf_rank rank; /* of a number */
         struct {
@@ -77,7 +77,7 @@ struct sf_instruction {
             union {
                 uint64_t offset;        /* from here to a text or set in the data */
                 uint64_t mask;          /* STARTS_WITH: of the bytes in the word that count */
-                uint64_t word_of_false; /* IS_TRUE: as `word` is of true, filled up with blanks */
+                uint64_t word_of_false; /* IS_TRUE: what `word` is for true, with blanks behind */
                 int64_t high;           /* BETWEEN */
             };
         };

@@ -52,33 +52,29 @@ extern "C" {
 
 /* ---- limits (LANGUAGE, limits) ------------------------------------------------------------------------------- */
 
-#define SF_MAX_EXPRESSION_BYTES                                                                    \
-    4096 /* default of sf_options.max_expression_bytes; the bytes after the first '?' */
-#define SF_MAX_OPERATORS  512 /* of one expression */
-#define SF_MAX_NESTING    200 /* open parentheses, NOTs and signs */
-#define SF_MAX_LIST       256 /* literals of one IN list */
-#define SF_MAX_PATTERN    64  /* characters between two % of a LIKE pattern when _ is among them */
-#define SF_MAX_PROPERTIES 256 /* User Properties of a message; one with more matches no filter */
+#define SF_MAX_EXPRESSION_BYTES 4096 /* default of sf_options.max_expression_bytes */
+#define SF_MAX_OPERATORS        512  /* of one expression */
+#define SF_MAX_NESTING          200  /* open parentheses, NOTs and signs */
+#define SF_MAX_LIST             256  /* literals of one IN list */
+#define SF_MAX_PATTERN          64   /* characters between two % of a LIKE pattern with a _ */
+#define SF_MAX_PROPERTIES       256  /* User Properties of a message that matches filters */
 
 /* ---- outcomes ------------------------------------------------------------------------------------------------ */
 
 /* Numbers are stable: they are never reused for another meaning. Names, from sf_status_name, are stable too. */
 enum sf_status {
     SF_OK = 0,
-    SF_E_NOMEM = 1,   /* "nomem": out of memory; nothing has changed */
-    SF_E_TOPIC = 2,   /* "topic": the topic filter is not valid after decoding */
-    SF_E_DIALECT = 3, /* "dialect": the dialect is switched off in sf_options.dialects */
-    SF_E_ESCAPE = 4,  /* "escape": a decoded NUL, or text that is not UTF-8 */
-    SF_E_EMPTY =
-        5, /* "empty": nothing where an expression, clause, key, value, tag or operand must stand */
+    SF_E_NOMEM = 1,    /* "nomem": out of memory; nothing has changed */
+    SF_E_TOPIC = 2,    /* "topic": the topic filter is not valid after decoding */
+    SF_E_DIALECT = 3,  /* "dialect": the dialect is switched off in sf_options.dialects */
+    SF_E_ESCAPE = 4,   /* "escape": a decoded NUL, or text that is not UTF-8 */
+    SF_E_EMPTY = 5,    /* "empty": no expression, clause, key, value, tag or operand */
     SF_E_OPERATOR = 6, /* "operator": kv: no operator, or more than one */
     SF_E_SYNTAX = 7,   /* "syntax": an unexpected character or word, trailing text */
-    SF_E_UNCLOSED =
-        8,            /* "unclosed": a string, quoted name, comment or parenthesis without an end */
-    SF_E_NAME = 9,    /* "name": a name that needs quotes, an unknown $ name, "" */
-    SF_E_NUMBER = 10, /* "number": not a number, runs into letters, out of range */
-    SF_E_KIND =
-        11, /* "kind": operands that cannot be compared, ordered, negated or computed with */
+    SF_E_UNCLOSED = 8, /* "unclosed": no end of a string, quoted name, comment, parenthesis */
+    SF_E_NAME = 9,     /* "name": a name that needs quotes, an unknown $ name, "" */
+    SF_E_NUMBER = 10,  /* "number": not a number, runs into letters, out of range */
+    SF_E_KIND = 11,    /* "kind": operands that cannot be combined so */
     SF_E_PATTERN = 12, /* "pattern": ESCAPE not one character, or last in the pattern */
     SF_E_BOUNDS = 13,  /* "bounds": BETWEEN with constant bounds in the wrong order */
     SF_E_LIMIT = 14,   /* "limit": one of the limits above, named in the text */
@@ -92,12 +88,11 @@ SF_PUBLIC const char *sf_status_name(enum sf_status status);
  * NULL, and writes it only when it does not return SF_OK. */
 struct sf_error {
     enum sf_status code;
-    size_t
-        offset; /* bytes from the start of the text that the caller passed, as passed (escapes counted as sent) */
+    size_t offset; /* in the text that the caller passed, as passed (escapes counted as sent) */
     size_t length; /* bytes; 0 when the spot is the end of the text */
-    char text
-        [256]; /* one sentence, NUL-terminated UTF-8 without control characters; parts of the input are cut short
-                       and their control characters written as \xHH */
+    /* One sentence, NUL-terminated UTF-8 without control characters; parts of the input are cut short and their
+     * control characters written as \xHH. */
+    char text[256];
 };
 
 /* ---- subscription strings (LANGUAGE, subscription strings) --------------------------------------------------- */
@@ -115,16 +110,13 @@ SF_PUBLIC const char *sf_dialect_name(enum sf_dialect dialect);
 /* Where the parts of a subscription string are. All offsets are into the string that was split. */
 struct sf_subscription {
     bool has_expression; /* there is a '?' */
-    size_t
-        topic_bytes; /* the topic filter, undecoded, is [0, topic_bytes), with $share/<group>/ if there is one */
-    size_t
-        share_offset; /* the share group's name; 0 when the topic filter is not $share/<group>/… */
-    size_t share_bytes;       /* 0 when it is not shared */
+    size_t topic_bytes;  /* the topic filter, undecoded, with $share/<group>/ if there is one */
+    size_t share_offset; /* the share group's name; 0 when it is not $share/<group>/... */
+    size_t share_bytes;  /* 0 when it is not shared */
     size_t expression_offset; /* after the '?'; the end of the string when there is none */
     size_t expression_bytes;  /* up to the end of the string, dialect prefix included */
     enum sf_dialect dialect;  /* by the prefix; SF_DIALECT_KV when there is none */
-    size_t
-        body_offset; /* the expression without its dialect prefix; == expression_offset without a prefix */
+    size_t body_offset;       /* the expression without its dialect prefix, if it has one */
 };
 
 /* Split `text` (borrowed) at its first '?'. Reads only where things are: it neither decodes nor checks. Cannot fail. */
@@ -150,8 +142,7 @@ struct sf_options {
     unsigned dialects;           /* sum of enum sf_dialect: those that may be used */
     size_t max_expression_bytes; /* longer expressions are refused */
     bool strict_integers;        /* RocketMQ's integer rule (LANGUAGE, differences) */
-    const char
-        *tag_key; /* borrowed during the call, NUL-terminated: the property that carries the tag */
+    const char *tag_key;         /* NUL-terminated, borrowed: the property that carries the tag */
 };
 #define SF_OPTIONS_INIT                                                                            \
     { SF_DIALECT_ALL, SF_MAX_EXPRESSION_BYTES, false, "TAGS" }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pieces of text as all of the engine passes them, and ASCII's classes of characters: the C library's ask the locale. */
+ * Pieces of text as all of the engine passes them, and ASCII's classes of characters: the C library's ask the
+ * locale. */
 #ifndef SUBFILTER_TEXT_H
 #define SUBFILTER_TEXT_H
 

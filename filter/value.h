@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The values of a message, as programs read them. Each name that living filters read has a slot, an index into the array of
- * values of every message; system attributes have the first slots. */
+ * The values of a message, as programs read them. Each name that living filters read has a slot, an index into the
+ * array of values of every message; system attributes have the first slots. */
 #ifndef SUBFILTER_VALUE_H
 #define SUBFILTER_VALUE_H
 
@@ -25,8 +25,8 @@ struct sf_value {
     struct sf_rank rank; /* of a number */
     uint32_t bytes;      /* of the text; SF_ABSENT */
     uint8_t state;       /* bits of enum sf_value_state */
-    uint16_t
-        earlier; /* with SF_VALUE_EARLIER: where the value before this one is, in slots behind those of names */
+    /* with SF_VALUE_EARLIER: where the value before this one is, in slots behind those of names */
+    uint16_t earlier;
 };
 
 static inline struct sf_value sf_value_absent(void) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the engine writes, against files in tests/data/golden: the canonical text, the tree and the program of filters, and
- * explanations. A change to the compiler shows there what it changes; a change to canonical texts is a break of the
+ * What the engine writes, against files in tests/data/golden: the canonical text, the tree and the program of filters,
+ * and explanations. A change to the compiler shows there what it changes; a change to canonical texts is a break of the
  * interface, since hosts derive lasting names from them.
  *
- * A file consists of blocks between blank lines: an expression behind "> ", then what is written about it. In explanations
- * lines "+ name=value" stand between, one for each User Property. Lines with # at the start of a block are comments. */
+ * A file consists of blocks between blank lines: an expression behind "> ", then what is written about it. In
+ * explanations lines "+ name=value" stand between, one for each User Property. Lines with # at the start of a block are
+ * comments. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -71,7 +71,7 @@ static void check_all(const struct sf_intern *intern, const struct entry *entrie
 
 static void test_intern_agrees_with_a_naive_table(void) {
     static struct entry entries[MAX_TEXTS];
-    struct sf_intern intern;
+    static struct sf_intern intern; /* test_defer runs when the case is over */
     uint64_t state = test_seed();
     uint32_t most = 0;
     sf_intern_init(&intern, key);
@@ -102,7 +102,7 @@ static void test_intern_agrees_with_a_naive_table(void) {
 
 /* What a client can do: one name after the other. */
 static void test_intern_does_not_grow_by_ever_new_texts(void) {
-    struct sf_intern intern;
+    static struct sf_intern intern; /* test_defer runs when the case is over */
     sf_intern_init(&intern, key);
     test_defer(undo_intern, &intern);
     for (size_t i = 1; i < 10000; i++) {
@@ -119,7 +119,7 @@ static void test_intern_does_not_grow_by_ever_new_texts(void) {
 /* All texts in one bucket: clear_bucket has to move those behind. */
 static void test_intern_survives_collisions(void) {
     static struct entry entries[MAX_TEXTS];
-    struct sf_intern intern;
+    static struct sf_intern intern; /* test_defer runs when the case is over */
     sf_intern_init(&intern, key);
     test_defer(undo_intern, &intern);
     for (size_t i = 0; i < 5; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * filter/number.h and decimal.h by themselves: which double a text is, to the last bit, the order of ranks, arithmetic at
- * the edges, and writing. */
+ * filter/number.h and decimal.h by themselves: which double a text is, to the last bit, the order of ranks, arithmetic
+ * at the edges, and writing. */
 #include "number.h"
 
 #include <float.h>
