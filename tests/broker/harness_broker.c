@@ -180,7 +180,8 @@ static void write_config(struct broker *broker) {
     free(text);
 }
 
-static void set_config(struct broker *broker, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void
+set_config(struct broker *broker, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
@@ -494,7 +495,8 @@ static void broker_free(void *user) {
     free(broker);
 }
 
-static struct broker *new_broker(const char *format, va_list arguments) {
+__attribute__((format(printf, 1, 0))) static struct broker *new_broker(const char *format,
+                                                                       va_list arguments) {
     struct broker *broker = calloc(1, sizeof *broker);
     REQUIRE(broker != NULL, "out of memory");
     broker->life = -1;

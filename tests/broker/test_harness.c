@@ -226,18 +226,18 @@ static void test_a_broker_that_does_not_start_says_why(void) {
 }
 
 static void test_the_brokers_plugins_are_found(void) {
-    static const char *const configs[] = {
-        "plugin @PLUGINS@/mosquitto_dynamic_security.so\nplugin_opt_config_file "
-        "@DIR@/dynsec.json\n",
-        "plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db.sqlite\n",
-        "plugin @PLUGINS@/mosquitto_acl_file.so\nplugin_opt_acl_file @DIR@/acl\n",
-        "plugin @PLUGINS@/mosquitto_password_file.so\nplugin_opt_password_file @DIR@/passwords\n",
+    static const char *const rows[][2] = {
+        {"dynamic_security", "config_file @DIR@/dynsec.json"},
+        {"persist_sqlite", "db_file @DIR@/db.sqlite"},
+        {"acl_file", "acl_file @DIR@/acl"},
+        {"password_file", "password_file @DIR@/passwords"},
     };
-    for (size_t i = 0; i < N_ROWS(configs); i++) {
-        struct broker *broker = broker_new("%s", configs[i]);
+    for (size_t i = 0; i < N_ROWS(rows); i++) {
+        struct broker *broker =
+            broker_new("plugin @PLUGINS@/mosquitto_%s.so\nplugin_opt_%s\n", rows[i][0], rows[i][1]);
         broker_write_file(broker, "acl", "topic readwrite #\n");
         broker_write_file(broker, "passwords", "");
-        CHECK(broker_try_run(broker), "%s", configs[i]);
+        CHECK(broker_try_run(broker), "%s", rows[i][0]);
     }
 }
 
