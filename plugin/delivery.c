@@ -526,14 +526,14 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
 __attribute__((noinline)) static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, uint32_t hash) {
     struct mosquitto *client = check->client;
     if (hash == 0 && mosquitto_client(mosquitto_client_id(client)) != client) {
-        delivery->stray = true; /* or one that has just ended */
+        delivery->stray |= check->topic[0] != '$'; /* or one that has just ended */
         return true; /* not registered: the broker re-checks the queue of a reconnecting client (decision D8) */
     }
     struct session *session = map_get(&delivery->sessions->by_client, client, NULL);
     if (session == NULL || session->client_hash != hash) {
         session = locate(delivery, client, hash);
         if (session == NULL) {
-            delivery->stray = true;
+            delivery->stray |= check->topic[0] != '$';
             return true;
         }
     }
