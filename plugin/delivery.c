@@ -328,6 +328,7 @@ static bool decide(struct delivery *delivery, const struct mosquitto_evt_acl_che
 enum turn {
     TURN_FOUND,
     TURN_AMBIGUOUS, /* one of those that have not had their turn */
+    TURN_DOUBTFUL,  /* … or a group that had it in the message before */
     TURN_ANY,       /* any one */
     TURN_NONE,      /* they have all had their turn */
 };
@@ -420,7 +421,10 @@ static enum turn next_turn(struct delivery *delivery, const struct mosquitto_evt
     if (session->n_unassigned >= n) {
         return TURN_NONE;
     }
-    if (n > 1 || n_groups == 0 || delivery->untracked) {
+    if (delivery->untracked && n_groups > 0) {
+        return TURN_DOUBTFUL;
+    }
+    if (n > 1 || n_groups == 0) {
         return TURN_AMBIGUOUS;
     }
     group->group->served = delivery->number;
@@ -445,15 +449,15 @@ static enum turn find_turn(struct delivery *delivery, const struct mosquitto_evt
 }
 
 /* Deliver if any of the subscriptions that have not had their turn would take the message. */
-static bool decide_rest(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                        struct session *session) {
+static bool decide_rest(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, struct session *session,
+                        bool with_served_groups) {
     struct candidates try = {.delivery = delivery, .check = check, .session = session};
     for (size_t i = session->position & POSITION_MASK; i < delivery->matches.count; i++) {
         try_normal(&try, delivery->matches.nodes[i]);
     }
     for (uint32_t i = 0; i < session->shared.count; i++) {
         struct subscription *subscription = session->shared.items[i];
-        if (subscription->group->served != delivery->number &&
+        if ((with_served_groups || subscription->group->served != delivery->number) &&
             contains(&delivery->shared_matches, subscription->node)) {
             try_candidate(&try, subscription);
         }
@@ -469,7 +473,9 @@ static bool decide_turn(struct delivery *delivery, const struct mosquitto_evt_ac
     case TURN_FOUND:
         return decide(delivery, check, subscription);
     case TURN_AMBIGUOUS:
-        return decide_rest(delivery, check, session);
+        return decide_rest(delivery, check, session, false);
+    case TURN_DOUBTFUL:
+        return decide_rest(delivery, check, session, true);
     case TURN_ANY:
     case TURN_NONE:
         break;
