@@ -422,12 +422,9 @@ static bool is_next_in_chain(const struct world_message *message) {
 
 /* The plugin has a READ to take note of, the first one of `message` perhaps. */
 static void link_message(const struct world_message *message) {
-    if (world.chain.linked == message) {
-        return;
-    }
-    if (is_next_in_chain(message)) {
+    if (world.chain.linked != message && is_next_in_chain(message)) {
         world.chain.n++;
-    } else {
+    } else if (world.chain.linked != message) {
         world.chain.n = 1;
         world.chain.doubt = false;
     }
@@ -585,7 +582,7 @@ bool world_cannot_tell(const struct world_message *message) {
                         world.chain.last.origin != FROM_PUBLISH && matches(s, message->topic);
         both |= has_both(s->owner, message->topic);
     }
-    return own_no_local || (world.chain.doubt && both);
+    return own_no_local || ((world.chain.doubt || world.chain.stray) && both);
 }
 
 bool world_publish(const struct world_message *message) {

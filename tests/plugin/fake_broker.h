@@ -60,6 +60,9 @@ int fake_call(int event, void *event_data);
 extern int (*fake_subscription_add)(const struct mosquitto_subscription *subscription);
 extern int (*fake_subscription_delete)(const char *id, const char *topic_filter);
 
+/* Gets what is published, if a test has something for it to do. */
+extern void (*fake_publish)(const char *topic, const void *payload, size_t bytes);
+
 /* Let the next reading of a property fail for want of memory (where properties are copied), after `n` that do not.
  * Negative: none fails. */
 extern int fake_reads_until_failure;
