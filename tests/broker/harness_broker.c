@@ -332,6 +332,10 @@ static void exec_broker(const struct broker *broker, int log) {
     }
     if (TEST_BROKER_PRELOAD[0] != '\0') {
         setenv("LD_PRELOAD", TEST_BROKER_PRELOAD, 1);
+        setenv("LSAN_OPTIONS",
+               "print_suppressions=0:suppressions=" TEST_SOURCE_DIR
+               "/tests/support/broker-leaks.supp",
+               1);
     }
     execv(arguments[0], (char *const *)(uintptr_t)arguments);
     dprintf(STDERR_FILENO, "%s: %s\n", arguments[0], strerror(errno));
