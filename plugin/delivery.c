@@ -536,7 +536,8 @@ __attribute__((noinline)) static bool read_slowly(struct delivery *delivery, con
         return true; /* not registered: the broker re-checks the queue of a reconnecting client (decision D8) */
     }
     struct session *session = map_get(&delivery->sessions->by_client, client, NULL);
-    if (session == NULL || session->client_hash != hash) {
+    if (session == NULL || session->client_hash != hash ||
+        (check->topic[0] == '$' && strcmp(session->id, mosquitto_client_id(client)) != 0)) { /* before its CONNECT */
         session = locate(delivery, client, hash);
         if (session == NULL) {
             delivery->stray |= check->topic[0] != '$';
