@@ -382,22 +382,22 @@ static void restore_from_sqlite(struct model *model) {
     }
 }
 
+/* The connected client whose connection is the oldest of those that have a will; -1: none. */
+static int next_with_will(const struct model *model) {
+    int first = -1;
+    for (int i = 0; i < MODEL_CLIENTS; i++) {
+        const struct model_session *session = &model->sessions[i];
+        if (session->will >= 0 && (first < 0 || session->order < model->sessions[first].order)) {
+            first = i;
+        }
+    }
+    return first;
+}
+
 void model_restart(struct model *model) {
-    for (
-        ;
-        ;) { /* broker: the wills of all connected clients are sent, in the order of their connections */
-        int first = -1;
-        for (int i = 0; i < MODEL_CLIENTS; i++) {
-            const struct model_session *session = &model->sessions[i];
-            if (session->will >= 0 &&
-                (first < 0 || session->order < model->sessions[first].order)) {
-                first = i;
-            }
-        }
-        if (first < 0) {
-            break;
-        }
-        send_will(model, first, MODEL_CLIENTS);
+    /* broker: it sends the wills of all connected clients, in the order of their connections */
+    for (int client; (client = next_with_will(model)) >= 0;) {
+        send_will(model, client, MODEL_CLIENTS);
     }
     for (int i = 0; i < MODEL_CLIENTS; i++) {
         struct model_session *session = &model->sessions[i];

@@ -50,6 +50,9 @@ struct model_message {
     int publisher;
 };
 
+/* Where the broker keeps its sessions: nowhere, mosquitto.db, or persist-sqlite. */
+enum model_persistence { MODEL_MEMORY, MODEL_DATABASE, MODEL_SQLITE };
+
 /* What does not change during a run. */
 struct model_rules {
     const struct model_filter *filters;
@@ -57,7 +60,7 @@ struct model_rules {
     size_t n_messages;
     bool plain; /* the broker alone, without the plugin */
     bool filter_retained;
-    enum { MODEL_MEMORY, MODEL_DATABASE, MODEL_SQLITE } persistence;
+    enum model_persistence persistence;
 };
 
 struct model_subscription {

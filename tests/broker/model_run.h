@@ -16,7 +16,9 @@ struct run {
     uint64_t seed;
     unsigned steps;
     bool skip[MAX_STEPS];
-    unsigned expiries; /* how many sessions may expire: each takes seconds */
+    bool may_expire; /* one session may expire in this run: that takes seconds */
+    bool expired
+        [MODEL_CLIENTS]; /* the plugin may not have found that out yet: it looks once a second */
 
     struct model_rules rules;
     struct model model;

@@ -13,8 +13,7 @@ enum {
     MANY_WAITING = MODEL_COPIES / 2, /* then their receivers are connected */
     MANY_SUBSCRIPTIONS = 12,         /* then a client subscribes only to what it has */
     BURST = 5,                       /* messages of one step */
-    SETTLE_TWICE = 2,
-    EXPIRY_S = 3600, /* longer than any run */
+    EXPIRY_S = 3600,                 /* longer than any run */
 };
 
 static const char *const ids[MODEL_CLIENTS] = {"c0", "c1", "c2", "c3", "c4", "c5"};
@@ -152,8 +151,8 @@ static void do_connect(int client) {
     int protocol = chance_of(chance, 80) ? 5 : 4;
     bool clean = chance_of(chance, 25);
     if (run.rules.persistence == MODEL_SQLITE && session->online && !session->kept) {
-        clean =
-            true; /* broker: persist-sqlite brings the subscriptions back if a takeover ends a session otherwise */
+        /* broker: persist-sqlite brings the subscriptions back if a takeover ends a session otherwise */
+        clean = true;
     }
     bool kept = protocol == 5 ? chance_of(chance, 70) : !clean;
     int will = -1;
@@ -196,6 +195,7 @@ static void do_connect(int client) {
     wire_deinit(&run.wires[client]);
     run.wires[client] = fresh;
     bool expected = model_connect(&run.model, client, protocol, clean, kept, will);
+    run.expired[client] = false;
     note(expected ? " (session present)" : " (new session)");
     if (present != expected) {
         run_fail("c%d: session present %d instead of %d", client, present, expected);
@@ -223,11 +223,12 @@ static void do_drop(int client) {
 
 static void do_expire(int client) {
     struct model_session *session = &run.model.sessions[client];
-    if (run.expiries == 0 || session->protocol != 5 || !session->kept) {
+    if (!run.may_expire || session->protocol != 5 || !session->kept) {
         do_disconnect(client);
         return;
     }
-    run.expiries--;
+    run.may_expire = false;
+    run.expired[client] = true;
     note("c%d disconnects, and its session expires", client);
     const uint32_t expiry_s = 1;
     wire_disconnect(&run.wires[client], 0, &expiry_s);
@@ -262,65 +263,84 @@ static void subscribe_raw(int client, const char *group, const char *text, int q
         note(" (not sent)"); /* broker: what a plugin removes stays in the database */
         return;
     }
-    int code = wire_subscribe(&run.wires[client], &(struct subscribe){.topic = text, .qos = qos});
+    int codes[WIRE_ENTRIES];
+    int failed = wire_subscribe(&run.wires[client], &(struct subscribe){.topic = text, .qos = qos},
+                                1, codes);
     if (!closes) {
-        expect_code("SUBACK", client, MODEL_DENIED, code);
-    } else if (code != WIRE_CLOSED) {
-        run_fail("c%d: SUBACK 0x%02x instead of the end of the connection", client, (unsigned)code);
+        expect_code("SUBACK", client, MODEL_DENIED, failed != 0 ? failed : codes[0]);
+    } else if (failed != WIRE_CLOSED) {
+        run_fail("c%d: the broker does not close the connection", client);
     } else {
         note(" (closed)");
         wire_lose(&run.wires[client]);
-        model_unsubscribe(&run.model, client, group,
-                          "a?b"); /* so that the next time it can be told */
+        model_unsubscribe(&run.model, client, group, "a?b"); /* it is given up */
         model_disconnect(&run.model, client, MODEL_LOST, NULL);
     }
+}
+
+/* One of the subscriptions that a session has, or NULL. */
+static const struct model_subscription *choose_subscription(const struct model_session *session) {
+    size_t n = session->n_subscriptions;
+    return n == 0 ? NULL : &session->subscriptions[chance_below(&run.chance, (unsigned)n)];
+}
+
+static struct model_subscription choose_entry(const struct model_session *session) {
+    struct chance *chance = &run.chance;
+    bool five = session->protocol == 5;
+    struct model_subscription entry = {
+        .qos = (int)chance_below(chance, 3),
+        .no_local = five && chance_of(chance, 15),
+        .retain_as_published = five && chance_of(chance, 30),
+        .filter = five && !run.rules.plain && chance_of(chance, 70) ? pool_filter(chance) : -1,
+    };
+    const struct model_subscription *old = choose_subscription(session);
+    bool many = session->n_subscriptions >= MANY_SUBSCRIPTIONS;
+    bool again = old != NULL && (many || chance_of(chance, 30));
+    strcpy(entry.topic, again ? old->topic : pool_topic_filter(chance));
+    strcpy(entry.group, again ? old->group : choose_group());
+    entry.no_local = entry.no_local && entry.group[0] == '\0'; /* MQTT 5 forbids it */
+    return entry;
 }
 
 static void do_subscribe(int client) {
     struct chance *chance = &run.chance;
     struct model_session *session = &run.model.sessions[client];
+    struct model_subscription entries[WIRE_ENTRIES];
+    struct subscribe sent[WIRE_ENTRIES];
+    char texts[WIRE_ENTRIES][POOL_TEXT_BYTES];
     bool five = session->protocol == 5;
-    struct model_subscription subscription = {
-        .qos = (int)chance_below(chance, 3),
-        .no_local = five && chance_of(chance, 15),
-        .retain_as_published = five && chance_of(chance, 30),
-        .filter = five && !run.rules.plain && chance_of(chance, 70) ? pool_filter(chance) : -1,
-        .id = five && chance_of(chance, 85) ? ++run.next_id : 0,
-    };
-    int retain_handling = five ? (int)chance_below(chance, 3) : 0;
-    strcpy(subscription.topic, pool_topic_filter(chance));
-    strcpy(subscription.group, choose_group());
-    if (session->n_subscriptions >= MANY_SUBSCRIPTIONS ||
-        (session->n_subscriptions > 0 && chance_of(chance, 30))) { /* one that it has */
-        const struct model_subscription *old =
-            &session->subscriptions[chance_below(chance, (unsigned)session->n_subscriptions)];
-        strcpy(subscription.topic, old->topic);
-        strcpy(subscription.group, old->group);
+    size_t n = 1 + (chance_of(chance, 75) ? 0 : chance_below(chance, WIRE_ENTRIES));
+    uint32_t id = five && chance_of(chance, 85) ? ++run.next_id : 0;
+    note("c%d subscribes, id %u:", client, id);
+    for (size_t i = 0; i < n; i++) {
+        struct model_subscription *entry = &entries[i];
+        *entry = choose_entry(session);
+        entry->id = id;
+        const char *expression = entry->filter < 0 ? NULL : run.rules.filters[entry->filter].text;
+        pool_write(chance, entry->group, entry->topic, expression, texts[i]);
+        sent[i] = (struct subscribe){
+            .topic = texts[i],
+            .qos = entry->qos,
+            .id = id,
+            .no_local = entry->no_local,
+            .retain_as_published = entry->retain_as_published,
+            .retain_handling = five ? (int)chance_below(chance, 3) : 0,
+        };
+        note(" %s qos %d%s%s, retain handling %d;", texts[i], entry->qos,
+             entry->no_local ? ", no local" : "",
+             entry->retain_as_published ? ", retain as published" : "", sent[i].retain_handling);
+        if (five && !run.rules.plain && expression == NULL && strchr(texts[i], '?') != NULL) {
+            subscribe_raw(client, entry->group, texts[i], entry->qos); /* alone */
+            return;
+        }
     }
-    subscription.no_local = subscription.no_local && subscription.group[0] == '\0';
-    const char *expression =
-        subscription.filter < 0 ? NULL : run.rules.filters[subscription.filter].text;
-    char text[POOL_TEXT_BYTES];
-    pool_write(chance, subscription.group, subscription.topic, expression, text);
-    note("c%d subscribes to %s: qos %d, id %u%s%s, retain handling %d", client, text,
-         subscription.qos, subscription.id, subscription.no_local ? ", no local" : "",
-         subscription.retain_as_published ? ", retain as published" : "", retain_handling);
-    if (five && !run.rules.plain && expression == NULL && strchr(text, '?') != NULL) {
-        subscribe_raw(client, subscription.group, text, subscription.qos);
-        return;
+    int codes[WIRE_ENTRIES];
+    int failed = wire_subscribe(&run.wires[client], sent, n, codes);
+    for (size_t i = 0; i < n; i++) {
+        int expected = model_subscribe(&run.model, client, &entries[i], sent[i].retain_handling);
+        note(expected == MODEL_DENIED ? " refused" : " granted");
+        expect_code("SUBACK", client, expected, failed != 0 ? failed : codes[i]);
     }
-    const struct subscribe sent = {
-        .topic = text,
-        .qos = subscription.qos,
-        .id = subscription.id,
-        .no_local = subscription.no_local,
-        .retain_as_published = subscription.retain_as_published,
-        .retain_handling = retain_handling,
-    };
-    int code = wire_subscribe(&run.wires[client], &sent);
-    int expected = model_subscribe(&run.model, client, &subscription, retain_handling);
-    note(expected == MODEL_DENIED ? " (refused)" : "");
-    expect_code("SUBACK", client, expected, code);
 }
 
 static void do_unsubscribe(int client) {
@@ -331,9 +351,8 @@ static void do_unsubscribe(int client) {
     char group[8];
     strcpy(topic, pool_topic_filter(chance));
     strcpy(group, choose_group());
-    if (session->n_subscriptions > 0 && chance_of(chance, 85)) {
-        const struct model_subscription *old =
-            &session->subscriptions[chance_below(chance, (unsigned)session->n_subscriptions)];
+    const struct model_subscription *old = choose_subscription(session);
+    if (old != NULL && chance_of(chance, 85)) {
         strcpy(topic, old->topic);
         strcpy(group, old->group);
     }
@@ -462,42 +481,48 @@ static void command(const struct publish *properties, const char *text) {
     }
 }
 
-static void do_kick(int client) {
-    struct chance *chance = &run.chance;
-    struct model_session *session = &run.model.sessions[client];
-    bool with_will = chance_of(chance, 50);
-    const char *denied = NULL;
-    if (session->n_subscriptions > 0 && chance_of(chance, 50)) {
-        denied =
-            session->subscriptions[chance_below(chance, (unsigned)session->n_subscriptions)].topic;
+/* A topic filter that the client of a session may not be subscribed to while it is kicked, or NULL. */
+static const char *choose_denied(const struct model_session *session) {
+    const struct model_subscription *chosen = choose_subscription(session);
+    if (chosen == NULL || chance_of(&run.chance, 50)) {
+        return NULL;
     }
     for (size_t i = 0; i < session->n_subscriptions; i++) {
-        /* One that the plugin does not know, and one less that it knows: the count would tell nothing. */
         if (!session->subscriptions[i].seen) {
-            denied = NULL;
-        }
-        if (run.rules.persistence == MODEL_SQLITE &&
-            model_is_undone_by_kick(&run.model, session, &session->subscriptions[i])) {
-            note("(nothing)"); /* broker: what goes without an event stays in the database */
-            return;
+            return NULL; /* one more and one less than the plugin knows: the count would not tell */
         }
     }
-    if (run.rules.persistence == MODEL_SQLITE && !session->stored) {
-        denied = NULL; /* broker: it stays in the database */
+    /* broker: what goes without an event stays in the database of persist-sqlite */
+    return run.rules.persistence == MODEL_SQLITE && !session->stored ? NULL : chosen->topic;
+}
+
+/* Whether a kick would remove something that persist-sqlite brings back later. */
+static bool must_not_be_kicked(const struct model_session *session) {
+    bool found = false;
+    for (size_t i = 0; i < session->n_subscriptions; i++) {
+        found = found || model_is_undone_by_kick(&run.model, session, &session->subscriptions[i]);
     }
-    note("c%d is kicked%s", client, with_will ? ", with its will" : "");
-    if (denied != NULL) {
-        note(", and may not be subscribed to %s", denied);
-    }
+    return found && run.rules.persistence == MODEL_SQLITE;
+}
+
+static void do_kick(int client) {
+    struct model_session *session = &run.model.sessions[client];
     bool online = session->online;
     bool five = session->protocol == 5;
-    char topic[MODEL_TOPIC_BYTES];
-    snprintf(topic, sizeof topic, "%s",
-             denied == NULL ? "" : denied); /* it goes with the subscription */
+    bool with_will = chance_of(&run.chance, 50);
+    char denied[MODEL_TOPIC_BYTES] = ""; /* a copy: the original goes with the subscription */
+    const char *chosen = choose_denied(session);
+    if (must_not_be_kicked(session)) {
+        do_disconnect(client);
+        return;
+    }
+    strcpy(denied, chosen == NULL ? "" : chosen);
+    note("c%d is kicked%s%s%s", client, with_will ? ", with its will" : "",
+         chosen == NULL ? "" : ", and may not be subscribed to ", denied);
     char text[128];
-    snprintf(text, sizeof text, "kick c%d %d %s", client, with_will, topic);
+    snprintf(text, sizeof text, "kick c%d %d %s", client, with_will, denied);
     command(NULL, text);
-    model_kick(&run.model, client, with_will, denied == NULL ? NULL : topic);
+    model_kick(&run.model, client, with_will, chosen == NULL ? NULL : denied);
     if (online) {
         expect_code("end of the connection", client, 0, wire_await_closed(&run.wires[client]));
         if (five && run.wires[client].disconnect_code != 0x98) {
@@ -558,20 +583,25 @@ static void do_restart(void) {
     run_connect_admin();
     model_restart(&run.model);
     run.saved = run.model;
+    memset(run.expired, 0, sizeof run.expired);
+}
+
+/* Whether the plugin may not know yet of a session that has expired, which a crash may bring back. */
+static bool has_expired(void) {
+    bool any = false;
+    for (int i = 0; i < MODEL_CLIENTS; i++) {
+        any = any || run.expired[i];
+    }
+    return any;
 }
 
 static void do_crash(void) {
-    int online = choose_client(true);
-    if (run.rules.persistence == MODEL_SQLITE) {
-        if (online < 0) {
-            do_restart();
-            return;
-        }
-        /* broker: it commits between two packets: after two more round trips everything is in the file */
-        for (int i = 0; i < SETTLE_TWICE; i++) {
-            expect_code("PINGRESP", online, 0, wire_settle(&run.wires[online]));
-        }
+    if (has_expired()) {
+        do_restart();
+        return;
     }
+    /* broker: persist-sqlite commits at the beginning of a turn: now everything is in the file */
+    run_settle();
     note("the broker is killed and started");
     broker_kill(run.broker);
     lose_connections();
@@ -678,6 +708,10 @@ static void report(int client) {
 }
 
 void run_settle(void) {
+    /* One turn of the broker's loop more: plugins do things at its beginning. */
+    if (!run.failed && wire_settle(&run.admin) != 0) {
+        run_fail("the admin gets no answer");
+    }
     for (int i = 0; i < MODEL_CLIENTS && !run.failed; i++) {
         if (run.model.sessions[i].online) {
             expect_code("PINGRESP", i, 0, wire_settle(&run.wires[i]));

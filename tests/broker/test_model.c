@@ -95,6 +95,8 @@ static bool execute(void) {
     run.rules.filter_retained = chance_of(&run.chance, 30) && !run.rules.plain;
     run.rules.n_messages = 1; /* number 0 stands for those without payload */
     run.next_id = 0;
+    run.may_expire = run.seed % 4 == 0;
+    memset(run.expired, 0, sizeof run.expired);
     model_init(&run.model, &run.rules);
     run.saved = run.model;
     remove_files();
@@ -188,7 +190,7 @@ static void read_skip(void) {
     }
 }
 
-static void run_all(int persistence, bool plain) {
+static void run_all(enum model_persistence persistence, bool plain) {
     const char *wanted = getenv("SF_SEED");
     bool one = wanted != NULL && *wanted != '\0';
     unsigned runs = one ? 1 : number_from("SF_RUNS", test_long() ? 40 : plain ? 2 : 6);
@@ -205,7 +207,6 @@ static void run_all(int persistence, bool plain) {
     for (unsigned i = 0; i < runs; i++) {
         read_skip();
         run.seed = one ? strtoull(wanted, NULL, 10) : test_seed() + i * 3U + (unsigned)persistence;
-        run.expiries = test_long() ? 3 : i == 0;
         bool good = execute();
         if (!good) {
             print_history();

@@ -299,10 +299,13 @@ static bool read_publish(struct wire *wire, unsigned flags, struct rest rest) {
     return !rest.bad;
 }
 
-static void note_answer(struct wire *wire, enum raw_type type, uint16_t mid, int code) {
-    if (wire->n_answers < WIRE_ANSWERS) {
-        wire->answers[wire->n_answers++] = (struct wire_answer){type, mid, code};
-    }
+static struct wire_answer *note_answer(struct wire *wire, enum raw_type type, uint16_t mid,
+                                       int code) {
+    static struct wire_answer too_many;
+    struct wire_answer *answer =
+        wire->n_answers < WIRE_ANSWERS ? &wire->answers[wire->n_answers++] : &too_many;
+    *answer = (struct wire_answer){.type = type, .mid = mid, .code = code};
+    return answer;
 }
 
 /* The code of an acknowledgement, which is left out when it is 0. */
@@ -328,13 +331,18 @@ static bool read_packet(struct wire *wire, unsigned first_byte, struct rest rest
         return !rest.bad;
     }
     case RAW_SUBACK:
-    case RAW_UNSUBACK:
+    case RAW_UNSUBACK: {
         mid = (uint16_t)take_u16(&rest);
         if (wire->protocol == 5) {
             take_properties(&rest);
         }
-        note_answer(wire, type, mid, optional_code(&rest)); /* MQTT 3.1.1 has none in UNSUBACK */
-        return !rest.bad;
+        struct wire_answer *answer = note_answer(wire, type, mid, 0);
+        for (size_t i = 0; i < WIRE_ENTRIES && rest.left > 0; i++) {
+            answer->codes[i] = *take(&rest, 1); /* MQTT 3.1.1 has none in UNSUBACK */
+        }
+        answer->code = answer->codes[0];
+        return !rest.bad && rest.left == 0;
+    }
     case RAW_PUBACK:
     case RAW_PUBREC:
     case RAW_PUBCOMP:
@@ -398,10 +406,11 @@ static int receive(struct wire *wire, int64_t deadline_ms) {
 }
 
 /* Whether the answer is there; it is taken out. */
-static bool take_answer(struct wire *wire, enum raw_type type, uint16_t mid, int *code_out) {
+static bool take_answer(struct wire *wire, enum raw_type type, uint16_t mid,
+                        struct wire_answer *answer_out) {
     for (size_t i = 0; i < wire->n_answers; i++) {
         if (wire->answers[i].type == type && (wire->answers[i].mid == mid || type == RAW_CONNACK)) {
-            *code_out = wire->answers[i].code;
+            *answer_out = wire->answers[i];
             wire->n_answers--;
             memmove(wire->answers + i, wire->answers + i + 1,
                     (wire->n_answers - i) * sizeof *wire->answers);
@@ -411,16 +420,23 @@ static bool take_answer(struct wire *wire, enum raw_type type, uint16_t mid, int
     return false;
 }
 
-int wire_await(struct wire *wire, enum raw_type type, uint16_t mid) {
+/* Wait for an answer. 0, or negative. */
+static int await_answer(struct wire *wire, enum raw_type type, uint16_t mid,
+                        struct wire_answer *answer_out) {
     int64_t deadline_ms = harness_deadline();
-    int code = 0;
-    while (!take_answer(wire, type, mid, &code)) {
+    while (!take_answer(wire, type, mid, answer_out)) {
         int failed = receive(wire, deadline_ms);
         if (failed != 0) {
             return failed;
         }
     }
-    return code;
+    return 0;
+}
+
+int wire_await(struct wire *wire, enum raw_type type, uint16_t mid) {
+    struct wire_answer answer = {.code = 0};
+    int failed = await_answer(wire, type, mid, &answer);
+    return failed != 0 ? failed : answer.code;
 }
 
 int wire_settle(struct wire *wire) {
@@ -515,37 +531,40 @@ int wire_connect(struct wire *wire, struct broker *broker, const struct wire_con
         return WIRE_CLOSED;
     }
     put_connect(wire, options);
-    int64_t deadline_ms = harness_deadline();
-    int failed = wire_flush(wire) ? 0 : WIRE_CLOSED;
-    while (failed == 0 && wire->n_answers == 0) {
-        failed = receive(wire, deadline_ms);
-    }
-    if (failed != 0 && wire->n_answers == 0) {
-        return failed;
-    }
-    *present_out = wire->answers[0].mid != 0; /* CONNACK is always the first */
-    return wire_await(wire, RAW_CONNACK, 0);
+    struct wire_answer answer = {.code = 0};
+    int failed = wire_flush(wire) ? await_answer(wire, RAW_CONNACK, 0, &answer) : WIRE_CLOSED;
+    *present_out = answer.mid != 0; /* where read_packet puts it */
+    return failed != 0 ? failed : answer.code;
 }
 
-int wire_subscribe(struct wire *wire, const struct subscribe *subscribe) {
+int wire_subscribe(struct wire *wire, const struct subscribe *entries, size_t n,
+                   int codes_out[WIRE_ENTRIES]) {
     struct body body = {.n = 0};
     uint16_t mid = next_mid(wire);
-    unsigned options = (unsigned)subscribe->qos;
     put_u16(&body, mid);
     if (wire->protocol == 5) {
         struct body properties = {.n = 0};
-        if (subscribe->id > 0) {
+        if (entries[0].id > 0) {
             put_byte(&properties, PROP_SUBSCRIPTION_ID);
-            put_varint(&properties, subscribe->id);
+            put_varint(&properties, entries[0].id);
         }
         put_properties(&body, &properties);
-        options |= (subscribe->no_local ? 0x04 : 0) | (subscribe->retain_as_published ? 0x08 : 0) |
-                   (unsigned)subscribe->retain_handling << 4;
     }
-    put_text(&body, subscribe->topic);
-    put_byte(&body, options);
+    for (size_t i = 0; i < n; i++) {
+        unsigned options = (unsigned)entries[i].qos;
+        if (wire->protocol == 5) {
+            options |= (entries[i].no_local ? 0x04 : 0) |
+                       (entries[i].retain_as_published ? 0x08 : 0) |
+                       (unsigned)entries[i].retain_handling << 4;
+        }
+        put_text(&body, entries[i].topic);
+        put_byte(&body, options);
+    }
     put_packet(wire, RAW_SUBSCRIBE | 2, &body);
-    return wire_flush(wire) ? wire_await(wire, RAW_SUBACK, mid) : WIRE_CLOSED;
+    struct wire_answer answer = {.code = 0};
+    int failed = wire_flush(wire) ? await_answer(wire, RAW_SUBACK, mid, &answer) : WIRE_CLOSED;
+    memcpy(codes_out, answer.codes, sizeof answer.codes);
+    return failed;
 }
 
 int wire_unsubscribe(struct wire *wire, const char *topic) {

@@ -22,7 +22,10 @@ enum {
     WIRE_GARBLED = -3, /* a packet that does not belong here */
 };
 
-enum { WIRE_TOPIC_BYTES = 32 };
+enum {
+    WIRE_TOPIC_BYTES = 32,
+    WIRE_ENTRIES = 4, /* of one SUBSCRIBE */
+};
 
 /* A message as received. Its payload begins with its number. */
 struct wire_message {
@@ -40,6 +43,7 @@ struct wire_answer {
     enum raw_type type;
     uint16_t mid;
     int code;
+    int codes[WIRE_ENTRIES]; /* SUBACK: all, code is the first */
 };
 
 enum { WIRE_ANSWERS = 32, WIRE_BUFFER_BYTES = 1 << 16 };
@@ -79,8 +83,10 @@ void wire_deinit(struct wire *wire);
 int wire_connect(struct wire *wire, struct broker *broker, const struct wire_connect *options,
                  bool *present_out);
 
-/* The granted QoS or a reason code; negative as above. */
-int wire_subscribe(struct wire *wire, const struct subscribe *subscribe);
+/* Subscribe with `n` entries, which have the first one's Subscription Identifier. 0 and for each the granted QoS or a
+ * reason code; or negative as above. */
+int wire_subscribe(struct wire *wire, const struct subscribe *entries, size_t n,
+                   int codes_out[WIRE_ENTRIES]);
 
 /* The reason code (MQTT 3.1.1: 0); negative as above. */
 int wire_unsubscribe(struct wire *wire, const char *topic);
