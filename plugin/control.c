@@ -6,6 +6,7 @@
 #include "control.h"
 
 #include "control_test.h"
+#include "json_text.h"
 #include "log.h"
 #include "plugin.h"
 
@@ -163,30 +164,36 @@ static void reset_list(const struct subscription_list *list) {
 static json_t *reset_stats(struct request *request, json_t *command, const char **error) {
     (void)command, (void)error;
     struct plugin *plugin = request->plugin;
+    json_t *data = json_object();
+    if (data == NULL) {
+        return NULL; /* before anything is changed, here and below: an error means that nothing has been done */
+    }
     plugin->delivery.counts = (struct delivery_counts){0};
     plugin->refused = 0;
     for (const struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
         reset_list(&session->normal);
         reset_list(&session->shared);
     }
-    return json_object();
+    return data;
 }
 
 static json_t *set_enabled(struct request *request, json_t *command, const char **error) {
     static char reason[SETTINGS_ERROR_BYTES];
-    struct plugin *plugin = request->plugin;
+    struct settings *settings = &request->plugin->settings;
     int enabled = 0;
     if (json_unpack(command, "{sb}", "enabled", &enabled) != 0) {
         *error = "enabled is true or false";
         return NULL;
     }
-    if (plugin->settings.config_file != NULL &&
-        !settings_write_enabled(plugin->settings.config_file, enabled, reason)) {
-        *error = reason; /* it would not last: nothing is changed */
+    json_t *data = json_pack("{sb}", "enabled", enabled);
+    if (data != NULL && settings->config_file != NULL &&
+        !settings_write_enabled(settings->config_file, enabled, reason)) {
+        *error = reason; /* it would not last */
+        json_decref(data);
         return NULL;
     }
-    plugin->settings.live.enabled = enabled;
-    return json_pack("{sb}", "enabled", enabled);
+    settings->live.enabled = data == NULL ? settings->live.enabled : enabled;
+    return data;
 }
 
 /* ---- commands ---- */
@@ -205,26 +212,34 @@ static const struct {
     {"resetStats", reset_stats},   {"setEnabled", set_enabled},
 };
 
-/* Append an answer; without memory for it the answer is missing. */
+/* Append an answer with an error or with data (taken); without memory for it the answer is missing. */
 static void answer(json_t *responses, const char *name, json_t *correlation, const char *error, json_t *data) {
-    json_t *response = json_pack("{ss, sO*, ss*, so*}", "command", name, "correlationData", correlation, "error", error,
-                                 "data", data);
-    if (response != NULL) {
-        (void)json_array_append_new(responses, response);
+    json_t *response = json_pack("{ss}", "command", name);
+    bool built = correlation == NULL || json_object_set(response, "correlationData", correlation) == 0;
+    if (error != NULL) {
+        built = built && json_object_set_new(response, "error", json_string(error)) == 0;
+    } else {
+        built = built && json_object_set(response, "data", data) == 0;
     }
+    if (built) {
+        (void)json_array_append(responses, response);
+    }
+    json_decref(response);
+    json_decref(data);
 }
 
 /* `command`: NULL for what is none. */
 static void log_command(const struct mosquitto *client, const json_t *command, const char *error) {
     char shown_id[LOG_TEXT_BYTES];
     char shown[LOG_TEXT_BYTES];
+    struct json_text text = {0};
     const char *id = mosquitto_client_id(client);
-    char *text = command == NULL ? NULL : json_dumps(command, JSON_COMPACT);
     id = id == NULL ? "" : id;
+    bool has_text = command != NULL && json_text_add(&text, command, JSON_COMPACT);
     mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: %s%s%s", PLUGIN_NAME, log_text(shown_id, id, strlen(id)),
-                         text == NULL ? CONTROL_TOPIC : log_text(shown, text, strlen(text)), error == NULL ? "" : ": ",
+                         has_text ? log_text(shown, text.bytes, text.used) : CONTROL_TOPIC, error == NULL ? "" : ": ",
                          error == NULL ? "" : error);
-    free(text);
+    free(text.bytes);
 }
 
 /* Answer what is no command. */
@@ -284,11 +299,11 @@ static void handle_message(struct request *request, const struct mosquitto_evt_c
 
 static void publish(const json_t *responses) {
     json_t *message = json_pack("{sO}", "responses", responses);
-    char *text = message == NULL ? NULL : json_dumps(message, JSON_COMPACT);
-    if (text != NULL && strlen(text) <= MQTT_MAX_PAYLOAD) {
-        (void)mosquitto_broker_publish_copy(NULL, CONTROL_TOPIC "/response", (int)strlen(text), text, 0, false, NULL);
+    struct json_text text = {0};
+    if (json_text_add(&text, message, JSON_COMPACT) && text.used <= MQTT_MAX_PAYLOAD) {
+        (void)mosquitto_broker_publish_copy(NULL, CONTROL_TOPIC "/response", (int)text.used, text.bytes, 0, false, NULL);
     }
-    free(text);
+    free(text.bytes);
     json_decref(message);
 }
 

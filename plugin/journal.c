@@ -6,6 +6,7 @@
 #include "journal.h"
 
 #include "journal_internal.h"
+#include "json_text.h"
 #include "write_file.h"
 
 #include <errno.h>
@@ -29,8 +30,12 @@ static bool add(json_t *records, json_t *record) {
 
 static json_t *subscription_record(const char *client, const char *topic, const char *filter_text, uint8_t options,
                                    uint32_t identifier) {
-    return json_pack("{ss, ss, ss*, si, sI}", KEY_CLIENT, client, KEY_TOPIC, topic, KEY_FILTER, filter_text, KEY_OPTIONS,
-                     (int)options, KEY_IDENTIFIER, (json_int_t)identifier);
+    /* Not "ss*": out of memory would leave the filter out. */
+    return filter_text == NULL
+               ? json_pack("{ss, ss, si, sI}", KEY_CLIENT, client, KEY_TOPIC, topic, KEY_OPTIONS, (int)options,
+                           KEY_IDENTIFIER, (json_int_t)identifier)
+               : json_pack("{ss, ss, ss, si, sI}", KEY_CLIENT, client, KEY_TOPIC, topic, KEY_FILTER, filter_text,
+                           KEY_OPTIONS, (int)options, KEY_IDENTIFIER, (json_int_t)identifier);
 }
 
 static json_t *removed_record(const char *client, const char *topic) {
@@ -68,35 +73,6 @@ static bool add_session(json_t *records, const struct session *session) {
     return true;
 }
 
-/* ---- text being built ---- */
-
-struct text {
-    char *bytes;
-    size_t used;
-    size_t capacity;
-};
-
-static int append(const char *data, size_t bytes, void *user) {
-    struct text *text = user;
-    if (bytes > text->capacity - text->used) {
-        size_t capacity = (text->used + bytes) * 2;
-        char *grown = realloc(text->bytes, capacity);
-        if (grown == NULL) {
-            return -1;
-        }
-        text->bytes = grown;
-        text->capacity = capacity;
-    }
-    memcpy(text->bytes + text->used, data, bytes);
-    text->used += bytes;
-    return 0;
-}
-
-/* false: out of memory. */
-static bool append_line(struct text *text, const json_t *value) {
-    return json_dump_callback(value, append, text, JSON_COMPACT) == 0 && append("\n", 1, text) == 0;
-}
-
 /* ---- appending ---- */
 
 void journal_set_unwell(struct journal *journal, int error) {
@@ -111,9 +87,9 @@ void journal_set_unwell(struct journal *journal, int error) {
  * `complete`: false when memory ran out while they were made. */
 static bool write_change(struct journal *journal, json_t *records, bool complete) {
     size_t n = json_array_size(records);
-    struct text line = {0};
+    struct json_text line = {0};
     bool done = false;
-    if (!complete || !append_line(&line, n == 1 ? json_array_get(records, 0) : records)) {
+    if (!complete || !json_text_add_line(&line, n == 1 ? json_array_get(records, 0) : records, JSON_COMPACT)) {
         journal_set_unwell(journal, ENOMEM);
     } else if (!journal->unwell) { /* after a failure a part of a line may stand at the end: nothing may follow it */
         ssize_t written = write(journal->fd, line.bytes, line.used);
@@ -183,26 +159,26 @@ void journal_forget(struct journal *journal, struct session *session) {
 
 /* ---- writing the whole file ---- */
 
-static bool append_session(struct text *text, const struct session *session, size_t *n_records) {
+static bool append_session(struct json_text *text, const struct session *session, size_t *n_records) {
     json_t *records = json_array();
     bool done = records != NULL && add_session(records, session);
     for (size_t i = 0; done && i < json_array_size(records); i++) {
-        done = append_line(text, json_array_get(records, i));
+        done = json_text_add_line(text, json_array_get(records, i), JSON_COMPACT);
     }
     *n_records += json_array_size(records);
     json_decref(records);
     return done;
 }
 
-static bool append_first_line(struct text *text) {
+static bool append_first_line(struct json_text *text) {
     json_t *record = json_pack("{ss, si}", KEY_JOURNAL, JOURNAL_NAME, KEY_VERSION, JOURNAL_VERSION);
-    bool done = record != NULL && append_line(text, record);
+    bool done = json_text_add_line(text, record, JSON_COMPACT);
     json_decref(record);
     return done;
 }
 
 bool journal_write_all(struct journal *journal, const struct sessions *sessions) {
-    struct text text = {0};
+    struct json_text text = {0};
     size_t n_records = 0;
     bool built = append_first_line(&text);
     for (const struct session *session = sessions->by_id; built && session != NULL; session = session->hh.next) {

@@ -5,6 +5,7 @@
  */
 #include "settings_internal.h"
 
+#include "json_text.h"
 #include "log.h"
 #include "write_file.h"
 
@@ -206,20 +207,16 @@ bool settings_write_enabled(const char *path, bool enabled, char error[SETTINGS_
     if (object == NULL) {
         return false;
     }
-    char *text = json_object_set_new(object, "enabled", json_boolean(enabled)) == 0
-                     ? json_dumps(object, JSON_INDENT(4))
-                     : NULL;
+    struct json_text text = {0};
+    bool built = json_object_set_new(object, "enabled", json_boolean(enabled)) == 0 &&
+                 json_text_add_line(&text, object, JSON_INDENT(4));
     json_decref(object);
-    size_t bytes = text == NULL ? 0 : strlen(text);
-    if (text != NULL) {
-        text[bytes] = '\n'; /* in place of the NUL */
-    }
-    bool done = text != NULL && write_file(path, text, bytes + 1);
+    bool done = built && write_file(path, text.bytes, text.used);
     if (!done) {
         snprintf(error, SETTINGS_ERROR_BYTES, "config_file %s cannot be written: %s", path,
-                 text == NULL ? "out of memory" : strerror(errno));
+                 built ? strerror(errno) : "out of memory");
     }
-    free(text);
+    free(text.bytes);
     return done;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "sys_topics.h"
 
+#include "json_text.h"
 #include "plugin.h"
 
 #include <inttypes.h>
@@ -115,15 +116,16 @@ void sys_topics_refused(const struct plugin *plugin, const char *client_id, cons
     if (plugin->settings.sys_interval_s == 0) {
         return;
     }
-    json_t *report = json_pack("{so*, ss*, sI, ss}", "subscription", cut(subscription), "code",
-                               error->code == SF_OK ? NULL : sf_status_name(error->code), "offset",
-                               (json_int_t)error->offset, "text", error->text);
-    char *text = report == NULL ? NULL : json_dumps(report, JSON_COMPACT);
-    if (text != NULL) {
+    json_t *report = error->code == SF_OK /* a reason that is not in the language has no place in the text */
+                         ? json_pack("{so, ss}", "subscription", cut(subscription), "text", error->text)
+                         : json_pack("{so, ss, sI, ss}", "subscription", cut(subscription), "code",
+                                     sf_status_name(error->code), "offset", (json_int_t)error->offset, "text", error->text);
+    struct json_text text = {0};
+    if (json_text_add(&text, report, JSON_COMPACT)) {
         char topic[sizeof PREFIX "refused/" + ID_BYTES] = PREFIX "refused/";
         escape_id(client_id, topic + strlen(topic));
-        (void)mosquitto_broker_publish_copy(NULL, topic, (int)strlen(text), text, 0, false, NULL);
+        (void)mosquitto_broker_publish_copy(NULL, topic, (int)text.used, text.bytes, 0, false, NULL);
     }
-    free(text);
+    free(text.bytes);
     json_decref(report);
 }

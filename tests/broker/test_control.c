@@ -212,7 +212,7 @@ static void test_list_filters_in_pages(void) {
     struct broker *broker = start("");
     struct client *admin = admin_open(broker, "admin");
     for (int c = 0; c < PAGED_CLIENTS; c++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "client%d", c);
         struct client *client = client_open(broker, id);
         subscribe(client, "plain", 0);

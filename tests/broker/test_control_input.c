@@ -353,7 +353,7 @@ static void test_access_by_acl_file(void) {
 /* Run mosquitto_ctrl with these arguments, as an operator would. */
 static void ctrl(const char *arguments) {
     char command[1024];
-    snprintf(command, sizeof command, "'%s/mosquitto_ctrl' %s > /dev/null", TEST_BROKER_BIN,
+    snprintf(command, sizeof command, "'%s/mosquitto_ctrl' %s > /dev/null 2>&1", TEST_BROKER_BIN,
              arguments);
     int status = system(command);
     REQUIRE(status == 0, "%s: %d", command, status);
