@@ -2,87 +2,14 @@
  *
  * Out of memory: each allocation of each call fails in turn, until the call succeeds. What fails must say so, leave
  * everything as it was and leak nothing; what promises not to allocate must not.
- *
- * The linker sends the calls of malloc and so on in this executable, the static library included, to the functions below
- * (--wrap, see meson.build).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
+#include "failing_memory.h"
 #include "runner.h"
-
-/* ---- the failing allocator ----------------------------------------------------------------------------------------- */
-
-static struct {
-    bool armed;
-    size_t n_until_failure; /* SIZE_MAX: none fails */
-    size_t n_calls;         /* while armed */
-    bool has_failed;
-    long n_living; /* blocks */
-} memory;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *block, size_t size);
-void __real_free(void *block);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-
-static bool fails(void) {
-    if (!memory.armed) {
-        return false;
-    }
-    memory.n_calls++;
-    if (memory.n_calls <= memory.n_until_failure) {
-        return false;
-    }
-    memory.has_failed = true;
-    return true;
-}
-
-static void *count(void *block) {
-    memory.n_living += block != NULL ? 1 : 0;
-    return block;
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : count(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size) {
-    return fails() ? NULL : count(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    if (fails()) {
-        return NULL;
-    }
-    void *grown = __real_realloc(block, size);
-    return block == NULL ? count(grown) : grown;
-}
-
-void __wrap_free(void *block) {
-    memory.n_living -= block != NULL ? 1 : 0;
-    __real_free(block);
-}
-
-/* From now on the first n allocations succeed and all others fail. */
-static void arm(size_t n) {
-    memory.armed = true;
-    memory.n_until_failure = n;
-    memory.n_calls = 0;
-    memory.has_failed = false;
-}
-
-/* Returns whether an allocation has failed. */
-static bool disarm(void) {
-    memory.armed = false;
-    return memory.has_failed;
-}
 
 /* ---- fixture ------------------------------------------------------------------------------------------------------- */
 
@@ -157,9 +84,9 @@ static void test_oom_schema_new(void) {
     long before = memory.n_living;
     size_t n = 0;
     for (; n < MAX_FAILURES; n++) {
-        arm(n);
+        memory_arm(n);
         struct sf_schema *schema = sf_schema_new();
-        bool failed = disarm();
+        bool failed = memory_disarm();
         CHECK((schema == NULL) == failed, "allocation %zu", n);
         sf_schema_free(schema);
         CHECK(memory.n_living == before, "allocation %zu: %ld blocks leak", n,
@@ -176,9 +103,9 @@ static bool compile_with_failure(const char *text, size_t n) {
     struct sf_filter *filter = NULL;
     struct sf_error error = {.text = ""};
     uint64_t generation = sf_schema_generation(fixture.schema);
-    arm(n);
+    memory_arm(n);
     enum sf_status status = sf_compile(fixture.schema, NULL, text, strlen(text), &filter, &error);
-    bool failed = disarm();
+    bool failed = memory_disarm();
     CHECK(!failed || status == SF_E_NOMEM, "%s, allocation %zu: %s", text, n,
           sf_status_name(status));
     CHECK(failed || status != SF_E_NOMEM, "%s, allocation %zu: %s", text, n,
@@ -192,9 +119,9 @@ static bool compile_with_failure(const char *text, size_t n) {
     if (filter != NULL) {
         const char *wrong = engine_check_canonical(fixture.schema, NULL, filter);
         CHECK(wrong == NULL, "%s: %s", text, wrong);
-        arm(0); /* what would rather have memory to give something back must do without */
+        memory_arm(0); /* what would rather have memory to give something back must do without */
         sf_filter_unref(filter);
-        disarm();
+        memory_disarm();
         CHECK(sf_schema_filters(fixture.schema) == 1 && sf_schema_names(fixture.schema) == 2,
               "%s: given back", text);
     }
@@ -226,10 +153,10 @@ static void test_oom_compile_of_many(void) {
         snprintf(text, sizeof text, "sql:name%zu = 'value%zu' AND other%zu > %zu", i, i, i % 7, i);
         for (size_t n = 0;; n++) {
             REQUIRE(n < MAX_FAILURES, "%s", text);
-            arm(n);
+            memory_arm(n);
             enum sf_status status =
                 sf_compile(fixture.schema, NULL, text, strlen(text), &filters[i], NULL);
-            disarm();
+            memory_disarm();
             CHECK(sf_schema_filters(fixture.schema) == i + (status == SF_OK ? 2 : 1),
                   "%s, allocation %zu: %zu", text, n, sf_schema_filters(fixture.schema));
             if (status == SF_OK) {
@@ -247,11 +174,11 @@ static void test_oom_compile_of_many(void) {
               "%s", text);
         sf_filter_unref(same);
     }
-    arm(0);
+    memory_arm(0);
     for (size_t i = 0; i < N; i++) {
         sf_filter_unref(filters[(i * 7) % N]);
     }
-    disarm();
+    memory_disarm();
     bind();
     check_as_it_was(sf_schema_generation(fixture.schema), "many", 0);
     close_fixture("many");
@@ -263,9 +190,9 @@ static void test_oom_compile_of_a_living_filter(void) {
     for (size_t n = 0;; n++) {
         struct sf_filter *same = NULL;
         REQUIRE(n < MAX_FAILURES, "%zu allocations", n);
-        arm(n);
+        memory_arm(n);
         enum sf_status status = sf_compile(fixture.schema, NULL, " b = 2 & c > 3", 14, &same, NULL);
-        bool failed = disarm();
+        bool failed = memory_disarm();
         check_as_it_was(generation, "the same", n);
         CHECK(status == (failed ? SF_E_NOMEM : SF_OK), "allocation %zu: %s", n,
               sf_status_name(status));
@@ -283,9 +210,9 @@ static void test_oom_message_new(void) {
     size_t n = 0;
     for (bool failed = true; failed && n < MAX_FAILURES; n++) {
         long before = memory.n_living;
-        arm(n);
+        memory_arm(n);
         struct sf_message *message = sf_message_new(fixture.schema);
-        failed = disarm();
+        failed = memory_disarm();
         CHECK((message == NULL) == failed, "allocation %zu", n);
         sf_message_free(message);
         CHECK(memory.n_living == before, "allocation %zu: %ld blocks leak", n,
@@ -311,9 +238,9 @@ static void test_oom_message_reset(void) {
                 "%s", text);
         for (size_t n = 0;; n++) {
             REQUIRE(n < MAX_FAILURES, "%s", text);
-            arm(n);
+            memory_arm(n);
             enum sf_status status = sf_message_reset(fixture.message);
-            bool failed = disarm();
+            bool failed = memory_disarm();
             CHECK(status == (failed ? SF_E_NOMEM : SF_OK), "%s, allocation %zu: %s", text, n,
                   sf_status_name(status));
             sf_message_add(fixture.message, "b", 1, "2", 1);
@@ -360,9 +287,9 @@ static void check_listings(const char *text, const struct sf_filter *filter) {
     static struct fixed_text part;
     for (size_t n = 0; n <= MAX_FAILURES; n++) {
         part.bytes = 0;
-        arm(n);
+        memory_arm(n);
         enum sf_status status = sf_filter_write_tree(filter, write_fixed, &part);
-        bool failed = disarm();
+        bool failed = memory_disarm();
         CHECK(status == (failed ? SF_E_NOMEM : SF_OK), "%s, tree, allocation %zu: %s", text, n,
               sf_status_name(status));
         if (!failed) {
@@ -373,9 +300,9 @@ static void check_listings(const char *text, const struct sf_filter *filter) {
     for (size_t n = 0; n <= MAX_FAILURES; n++) {
         enum sf_truth truth = SF_FALSE;
         part.bytes = 0;
-        arm(n);
+        memory_arm(n);
         enum sf_status status = sf_explain(filter, fixture.message, write_fixed, &part, &truth);
-        bool failed = disarm();
+        bool failed = memory_disarm();
         CHECK(status == (failed ? SF_E_NOMEM : SF_OK), "%s, explain, allocation %zu: %s", text, n,
               sf_status_name(status));
         if (!failed) {
@@ -387,9 +314,9 @@ static void check_listings(const char *text, const struct sf_filter *filter) {
     whole.bytes = 0;
     part.bytes = 0;
     sf_filter_write_program(filter, write_fixed, &whole);
-    arm(0);
+    memory_arm(0);
     sf_filter_write_program(filter, write_fixed, &part);
-    disarm();
+    memory_disarm();
     CHECK(part.bytes == whole.bytes && memcmp(part.text, whole.text, part.bytes) == 0,
           "%s: the program is another one without memory", text);
 }
@@ -421,7 +348,7 @@ static void test_evaluation_and_binding_never_allocate(void) {
             continue;
         }
         REQUIRE(sf_message_reset(fixture.message) == SF_OK, "%s", "memory");
-        arm(0);
+        memory_arm(0);
         enum sf_status status = sf_message_reset(fixture.message); /* nothing has grown since */
         for (int k = 0; k < SF_MAX_PROPERTIES + 10; k++) {
             sf_message_add(fixture.message, k % 2 == 0 ? "a" : "unread", k % 2 == 0 ? 1 : 6, "12.5",
@@ -437,7 +364,7 @@ static void test_evaluation_and_binding_never_allocate(void) {
         enum sf_truth truth = sf_eval(filter, fixture.message);
         sf_filter_ref(filter);
         sf_filter_unref(filter);
-        disarm();
+        memory_disarm();
         CHECK(memory.n_calls == 0 && status == SF_OK && truth == SF_FALSE, "%s: %zu allocations",
               expressions[i], memory.n_calls);
         sf_filter_unref(filter);
@@ -451,11 +378,11 @@ static void test_subscription_strings_never_allocate(void) {
     struct sf_subscription split;
     size_t bytes = 0;
     struct sf_error error = {.text = ""};
-    arm(0);
+    memory_arm(0);
     sf_subscription_split(text, strlen(text), &split);
     enum sf_status fine = sf_topic_decode(text, strlen(text), &bytes, &error);
     enum sf_status refused = sf_topic_decode(bad, strlen(bad), &bytes, &error);
-    disarm();
+    memory_disarm();
     CHECK(memory.n_calls == 0 && fine == SF_OK && refused == SF_E_TOPIC, "%zu allocations",
           memory.n_calls);
 }
