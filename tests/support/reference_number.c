@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,14 +61,18 @@ static bool integer_from(const char *text, int64_t *integer_out) {
     return errno == 0;
 }
 
-static double real_from(const char *text) {
-    static locale_t c_locale;
+static locale_t c_locale;
+
+static void make_locale(void) {
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (c_locale == (locale_t)0) {
-        c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-        if (c_locale == (locale_t)0) {
-            abort();
-        }
+        abort();
     }
+}
+
+static double real_from(const char *text) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_locale);
     locale_t before = uselocale(c_locale);
     double value = strtod(text, NULL);
     uselocale(before);
