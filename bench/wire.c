@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,37 +23,9 @@ enum {
     READ_BYTES = 65536,
     START_TRIES = 500,     /* of connecting to a broker that starts, 10 ms apart */
     SUBSCRIBE_AT_ONCE = 200,
-    MAX_BROKERS = 16,
 };
 
 #define die(...) (fprintf(stderr, "bench: " __VA_ARGS__), fputc('\n', stderr), exit(1))
-
-/* Brokers that run: none outlives this program, however it ends. */
-static pid_t running[MAX_BROKERS];
-
-static void end_brokers(void) {
-    for (size_t i = 0; i < MAX_BROKERS; i++) {
-        if (running[i] > 0) {
-            kill(running[i], SIGKILL);
-        }
-    }
-}
-
-/* Note that `now` runs in place of `before` (0: nothing). */
-static void note_running(pid_t before, pid_t now) {
-    static bool registered;
-    if (!registered) {
-        registered = atexit(end_brokers) == 0;
-    }
-    for (size_t i = 0; i < MAX_BROKERS; i++) {
-        if (running[i] == before) {
-            running[i] = now;
-            return;
-        }
-    }
-    kill(now, SIGKILL);
-    die("too many brokers at once");
-}
 
 /* ---- packets ---- */
 
@@ -342,13 +315,13 @@ void broker_start(struct bench_broker *broker, const char *path, const char *plu
         die("cannot start a process: %s", strerror(errno));
     }
     if (broker->pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* however this program ends, the broker does too */
         int null = open("/dev/null", O_WRONLY);
         dup2(null, 1);
         dup2(null, 2);
         execl(path, path, "-c", "mosquitto.conf", (char *)NULL);
         _exit(127);
     }
-    note_running(0, broker->pid);
     int fd = -1;
     for (int i = 0; fd < 0 && i < START_TRIES; i++) {
         fd = open_socket(broker->port);
@@ -373,7 +346,6 @@ void broker_stop(struct bench_broker *broker) {
     free(broker->connections);
     kill(broker->pid, SIGTERM);
     waitpid(broker->pid, NULL, 0);
-    note_running(broker->pid, 0);
     if (chdir(broker->folder) == 0) {
         (void)unlink("mosquitto.conf");
     }
