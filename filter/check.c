@@ -167,13 +167,6 @@ static void check_node(struct checker *checker, struct sf_node *node) {
     case SF_NODE_NUMBER:
         node->is_constant = true;
         break;
-    case SF_NODE_OR:
-    case SF_NODE_AND:
-    case SF_NODE_NOT:
-        for (const struct sf_node *child = node->first; child != NULL; child = child->next) {
-            check_condition(checker, child, sf_node_keyword(node->type), "takes conditions only");
-        }
-        break;
     case SF_NODE_COMPARE:
         check_comparison(checker, node);
         break;
@@ -198,15 +191,22 @@ static void check_node(struct checker *checker, struct sf_node *node) {
     case SF_NODE_STRING:
     case SF_NODE_TRUTH:
     case SF_NODE_NULL:
+    case SF_NODE_OR:
+    case SF_NODE_AND:
+    case SF_NODE_NOT:
     case SF_NODE_IS_NULL:
         break;
     }
 }
 
-/* Children first, so that the first thing wrong in the text is what is told. */
+/* In the order of the text, so that the first thing wrong in it is what is told. */
 static void walk(struct checker *checker, struct sf_node *node) {
+    bool joins = node->type == SF_NODE_OR || node->type == SF_NODE_AND || node->type == SF_NODE_NOT;
     for (struct sf_node *child = node->first; child != NULL; child = child->next) {
         walk(checker, child);
+        if (joins) {
+            check_condition(checker, child, sf_node_keyword(node->type), "takes conditions only");
+        }
     }
     if (checker->parse->status == SF_OK) {
         check_node(checker, node);
