@@ -291,10 +291,11 @@ static int free_port(void) {
 void broker_start(struct bench_broker *broker, const char *path, const char *plugin) {
     *broker = (struct bench_broker){.port = free_port()};
     snprintf(broker->folder, sizeof broker->folder, "/tmp/bench-broker-XXXXXX");
-    if (mkdtemp(broker->folder) == NULL || chdir(broker->folder) != 0) {
+    if (mkdtemp(broker->folder) == NULL) {
         die("no folder for the broker: %s", strerror(errno));
     }
-    FILE *config = fopen("mosquitto.conf", "w");
+    snprintf(broker->config, sizeof broker->config, "%s/mosquitto.conf", broker->folder);
+    FILE *config = fopen(broker->config, "w");
     if (config == NULL) {
         die("cannot write the configuration: %s", strerror(errno));
     }
@@ -319,7 +320,7 @@ void broker_start(struct bench_broker *broker, const char *path, const char *plu
         int null = open("/dev/null", O_WRONLY);
         dup2(null, 1);
         dup2(null, 2);
-        execl(path, path, "-c", "mosquitto.conf", (char *)NULL);
+        execl(path, path, "-c", broker->config, (char *)NULL);
         _exit(127);
     }
     int fd = -1;
@@ -346,10 +347,7 @@ void broker_stop(struct bench_broker *broker) {
     free(broker->connections);
     kill(broker->pid, SIGTERM);
     waitpid(broker->pid, NULL, 0);
-    if (chdir(broker->folder) == 0) {
-        (void)unlink("mosquitto.conf");
-    }
-    (void)chdir("/");
+    (void)unlink(broker->config);
     (void)rmdir(broker->folder);
 }
 

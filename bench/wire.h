@@ -16,6 +16,7 @@ struct bench_broker {
     pid_t pid;
     int port;
     char folder[64];
+    char config[96]; /* its configuration, in the folder */
     clockid_t cpu; /* of the whole process */
     int *connections;
     size_t n_connections;
