@@ -3,11 +3,9 @@
  * The control API, the refusals under $SYS, config_file and the journal without memory: each allocation fails in turn,
  * alone and with all after it. What comes of it is the whole text, an error in its place, or none, but never a text with
  * something missing; an error means that nothing was done. (Leaks are found by the sanitizer build.)
- *
- * The linker sends the calls of malloc and so on of this executable to the functions below (--wrap, see meson.build), and
- * jansson is given them too.
  */
 #include "control.h"
+#include "failing_memory.h"
 #include "fake_broker.h"
 #include "plugin.h"
 #include "runner.h"
@@ -19,69 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the failing allocator ---- */
-
-static struct {
-    bool armed;
-    bool alone;    /* only one fails */
-    size_t n_left; /* until it does */
-    bool has_failed;
-} memory;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t bytes);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t bytes);
-
-static bool fails(void) {
-    if (!memory.armed || (memory.alone && memory.has_failed)) {
-        return false;
-    }
-    if (memory.n_left > 0) {
-        memory.n_left--;
-        return false;
-    }
-    memory.has_failed = true;
-    return true;
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size) {
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    return fails() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text) {
-    return fails() ? NULL : __real_strdup(text);
-}
-
-char *__wrap_strndup(const char *text, size_t bytes) {
-    return fails() ? NULL : __real_strndup(text, bytes);
-}
-
 static void arm(size_t n, bool alone) {
-    memory.armed = true;
-    memory.alone = alone;
-    memory.n_left = n;
-    memory.has_failed = false;
-}
-
-/* Whether something has failed since arm. */
-static bool disarm(void) {
-    memory.armed = false;
-    return memory.has_failed;
+    if (alone) {
+        memory_arm_one(n);
+    } else {
+        memory_arm(n);
+    }
 }
 
 /* ---- a plugin with two sessions ---- */
@@ -235,7 +176,7 @@ static void test_control_without_memory(void) {
                 reset_state();
                 arm(n, alone);
                 send_text(requests[row]);
-                failed = disarm();
+                failed = memory_disarm();
                 json_t *responses = answers(row, n);
                 check_done(row, n, responses);
                 CHECK(failed || json_array_size(responses) == 1, "row %zu, %zu: an answer", row, n);
@@ -259,7 +200,7 @@ static void test_settings_file_without_memory(void) {
         char error[SETTINGS_ERROR_BYTES] = "";
         arm(n, false);
         bool read = settings_read_file(&live, path, error);
-        failed = disarm();
+        failed = memory_disarm();
         CHECK(read == !failed, "%zu: %s", n, error);
         CHECK(live.enabled == failed && live.max_filters_per_client == (failed ? 9 : 5),
               "%zu: all or nothing", n);
@@ -273,7 +214,7 @@ static void test_settings_file_without_memory(void) {
         char error[SETTINGS_ERROR_BYTES] = "";
         arm(n, false);
         CHECK(!settings_read_file(&live, path, error), "%zu", n);
-        failed = disarm();
+        failed = memory_disarm();
         CHECK(!live.enabled && error[0] != '\0', "%zu: %s", n, error);
         CHECK(failed || strstr(error, ", line 2: \"enable\" is no setting") != NULL, "%s", error);
     }
@@ -294,7 +235,7 @@ static void test_refused_without_memory(void) {
             published = NULL;
             arm(n, alone);
             sys_topics_refused(&plugin, "c", "t?v=>1", &error);
-            failed = disarm();
+            failed = memory_disarm();
             CHECK(published == NULL || strcmp(published, whole) == 0, "%zu: %s", n, published);
             CHECK(published != NULL || failed, "%zu: nothing", n);
             REQUIRE(n < 5000, "%zu", n);
@@ -343,7 +284,7 @@ static void test_journal_without_memory(void) {
             } else {
                 journal_unsubscribe(&plugin.journal, session, "v");
             }
-            failed = disarm();
+            failed = memory_disarm();
             read_journal(text, sizeof text);
             bool whole = strcmp(text + before, lines[row % N_ROWS(lines)]) == 0;
             CHECK(whole || (plugin.journal.unwell && text[before] == '\0'), "row %zu, %zu: %s", row,
@@ -356,7 +297,7 @@ static void test_journal_without_memory(void) {
 }
 
 int main(int argc, char **argv) {
-    json_set_alloc_funcs(__wrap_malloc, free);
+    json_set_alloc_funcs(memory_malloc, memory_free);
     json_object_seed(1);
     static const struct test_case cases[] = {
         TEST(test_control_without_memory),
