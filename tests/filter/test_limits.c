@@ -91,7 +91,7 @@ static struct sf_options without_byte_limit(void) {
 
 static void check_bytes(const struct sf_options *options, size_t limit, const char *before,
                         const char *filler, const char *behind) {
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0}; /* test_defer runs when the case is over */
     size_t fixed = strlen(before) + strlen(behind);
     build(&expr, before, filler, limit - fixed, behind);
     check_accepted(options, &expr, before);
@@ -121,7 +121,7 @@ static void test_limit_of_bytes(void) {
     check_bytes(&options, 100000, "a=", "x", "");
     check_bytes(&options, 100000, "sql:a LIKE '%", "x", "%'");
     options.max_expression_bytes = 0;
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     build(&expr, "a=1", "", 0, "");
     check_beyond(&options, &expr, 0, "nothing is short enough");
     builder_free(&expr);
@@ -151,7 +151,7 @@ static const struct {
 /* clang-format on */
 
 static void test_limit_of_operators(void) {
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(units); i++) {
         build(&expr, "sql:", units[i].unit, 1, "");
@@ -175,7 +175,7 @@ static void test_limit_of_clauses_and_tags(void) {
         {"", "a=1&", "a=1"},  {"", "a>1&", "b<1"},  {"kv:", "a=1&", "b=%26"},
         {"tag:", "a||", "b"}, {"tag:", "*||", "*"}, {"tag:", "%7C||", "a|b"},
     };
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         build(&expr, rows[i].before, rows[i].middle, SF_MAX_OPERATORS - 1, rows[i].behind);
@@ -196,7 +196,7 @@ static void test_limit_of_operators_with_all_different_names(void) {
         {"sql:", "<", " OR ", SF_MAX_OPERATORS / 2},
     };
     struct sf_options options = without_byte_limit();
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         build(&expr, rows[i].before, "", 0, "");
@@ -254,7 +254,7 @@ static void build_nest(struct builder *expr, size_t row, size_t levels) {
 }
 
 static void test_limit_of_nesting(void) {
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(nests); i++) {
         build_nest(&expr, i, SF_MAX_NESTING);
@@ -273,7 +273,7 @@ static void test_nesting_side_by_side_is_not_limited(void) {
         {"-a + ", "-a = 1"}, {"(a) OR NOT (b) AND ", "(c)"},
         {"((a)) AND ", "b"},
     };
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         build(&expr, "sql:", rows[i].middle, 150, rows[i].behind);
@@ -294,7 +294,7 @@ static void test_endless_nesting_is_refused(void) {
         "a = (", "a AND (", "a OR NOT (", "1 + (", "1 * -(", "(a = b) = (", "NOT NOT ", "a < (",
     };
     struct sf_options options = without_byte_limit();
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         build(&expr, "sql:", rows[i], 200000, "");
@@ -319,7 +319,7 @@ static void test_endless_chains_are_refused(void) {
         "sql:|a IN (1) OR ",
     };
     struct sf_options options = without_byte_limit();
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         char before[16] = {0};
@@ -368,7 +368,7 @@ static void test_limit_of_in_lists(void) {
         {"sql:$qos IN (", "", ""},
         {"sql:a IN (1) OR a IN (", "'s", "'"}, /* of one list */
     };
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         build_list(&expr, rows[i].before, rows[i].open, rows[i].close, SF_MAX_LIST);
@@ -430,7 +430,7 @@ static void test_limit_of_like_patterns(void) {
         {"sql:a LIKE '%!_", "x", 1, "%' ESCAPE '!'", false}, /* an escaped _ is none */
         {"sql:a LIKE '%_%", "x", 0, "%_%'", false},
     };
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     test_defer(builder_free, &expr);
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         size_t n = SF_MAX_PATTERN - rows[i].n_before;
@@ -515,7 +515,7 @@ static void test_patterns_made_to_blow_up(void) {
         {"sql:a NOT LIKE '%", "a", 32768, "c%'", SF_TRUE, SF_TRUE},
     };
     char *value = malloc(N + 1);
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     REQUIRE(value != NULL, "%s", "memory");
     test_defer(free, value);
     test_defer(builder_free, &expr);
@@ -533,7 +533,7 @@ static void test_patterns_made_to_blow_up(void) {
 static void test_many_searches_in_one_filter(void) {
     enum { N = 65535 };
     char *value = malloc(N);
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     REQUIRE(value != NULL, "%s", "memory");
     test_defer(free, value);
     test_defer(builder_free, &expr);
@@ -550,7 +550,7 @@ static void test_many_searches_in_one_filter(void) {
 static void test_patterns_on_long_text_of_wide_characters(void) {
     enum { N = 16383 };
     char *value = malloc(4 * N);
-    struct builder expr = {NULL, 0, 0};
+    static struct builder expr = {NULL, 0, 0};
     REQUIRE(value != NULL, "%s", "memory");
     test_defer(free, value);
     test_defer(builder_free, &expr);
