@@ -6,8 +6,8 @@
 
 #include "generator.h"
 
-#define GEN_N_NAMES   20
-#define GEN_N_TEXTS   39
+#define GEN_N_NAMES   23
+#define GEN_N_TEXTS   49
 #define GEN_N_NUMBERS 35
 
 extern const char *const gen_names[GEN_N_NAMES]; /* the first are the frequent ones */

@@ -64,8 +64,18 @@ static void put_quoted(struct generator *g, const char *text, char quote) {
 }
 
 static bool needs_quotes(const char *name) {
-    static const char *const plain[] = {
-        "a", "b", "c", "A", "_x9", "x.y", "a$b", "\xE6\xB8\xA9\xE5\xBA\xA6", "TAGS"};
+    static const char *const plain[] = {"a",
+                                        "b",
+                                        "c",
+                                        "A",
+                                        "_x9",
+                                        "x.y",
+                                        "a$b",
+                                        "\xE6\xB8\xA9\xE5\xBA\xA6",
+                                        "TAGS",
+                                        "temperature1",
+                                        "temperature2",
+                                        "temperature"};
     for (size_t i = 0; i < COUNT(plain); i++) {
         if (strcmp(plain[i], name) == 0) {
             return false;
