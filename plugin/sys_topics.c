@@ -85,12 +85,14 @@ void sys_topics_tick(struct plugin *plugin, time_t now_s) {
     sys->published_at_s = now_s;
 }
 
-/* A client identifier as one level of a topic: every byte but letters, digits, '-', '.', '_' and '~' as %HH. */
+/* A client identifier as one level of a topic: every byte but letters, digits, '-', '.', '_' and '~' as %HH; the first one
+ * too of "count", which is the topic of a counter. */
 static void escape_id(const char *id, char out[ID_BYTES]) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    bool is_counter = strcmp(id, "count") == 0;
     size_t used = 0;
     for (; *id != '\0' && used + 4 <= ID_BYTES; id++) {
-        if (strchr(plain, *id) != NULL) {
+        if (strchr(plain, *id) != NULL && !(is_counter && used == 0)) {
             out[used++] = *id;
         } else {
             used += (size_t)snprintf(out + used, ID_BYTES - used, "%%%02X", (unsigned char)*id);
