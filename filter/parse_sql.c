@@ -161,7 +161,7 @@ static struct sf_node *parse_parenthesis(struct parser *parser) {
     return node;
 }
 
-static struct sf_node *parse_sign(struct parser *parser, enum level least);
+static struct sf_node *parse_sign(struct parser *parser);
 static struct sf_node *parse_not(struct parser *parser, enum level least);
 
 static struct sf_node *parse_primary(struct parser *parser) {
@@ -205,7 +205,7 @@ static struct sf_node *parse_prefix(struct parser *parser, enum level least) {
         return parse_not(parser, least);
     case SF_TOKEN_PLUS:
     case SF_TOKEN_MINUS:
-        return parse_sign(parser, least);
+        return parse_sign(parser);
     default:
         return parse_primary(parser);
     }
@@ -228,7 +228,7 @@ static struct sf_node *parse_not(struct parser *parser, enum level least) {
     return node;
 }
 
-static struct sf_node *parse_sign(struct parser *parser, enum level least) {
+static struct sf_node *parse_sign(struct parser *parser) {
     size_t start = parser->token.start;
     char sign = is_next(parser, SF_TOKEN_PLUS) ? '+' : '-';
     if (!sf_parse_count(parser->parse, start, 1, "operators") || !enter(parser)) {
@@ -238,10 +238,7 @@ static struct sf_node *parse_sign(struct parser *parser, enum level least) {
         leave(parser);
         return parse_number(parser, sign, start);
     }
-    if (is_next(parser, SF_TOKEN_NOT)) {
-        return refuse_unexpected(parser, "an operand");
-    }
-    struct sf_node *operand = parse_prefix(parser, least);
+    struct sf_node *operand = parse_prefix(parser, LEVEL_FACTOR);
     struct sf_node *node = operand == NULL ? NULL : node_from(parser, SF_NODE_SIGN, start);
     if (node != NULL) {
         leave(parser);
@@ -265,8 +262,7 @@ static struct sf_node *parse_junction(struct parser *parser, struct sf_node *lef
     }
     struct sf_node *last = left;
     node->first = left;
-    if (left->type ==
-        type) { /* go on with its children; what is linked behind the last is new anyway */
+    if (left->type == type) { /* go on with its children */
         node->first = left->first;
         last = left->last;
     }
