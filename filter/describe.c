@@ -74,8 +74,7 @@ enum sf_status sf_filter_write_tree(const struct sf_filter *filter, sf_write_fn 
                                     void *user) {
     _Alignas(max_align_t) char first[4096];
     struct sf_arena arena;
-    sf_arena_init(&arena, first, sizeof first,
-                  SIZE_MAX); /* it was compiled once: nothing new can be large */
+    sf_arena_init(&arena, first, sizeof first, SIZE_MAX); /* a known text is not too long */
     const struct sf_node *root = sf_filter_parse(filter, &arena);
     if (root != NULL) {
         struct sf_output out = {.write = write, .user = user};

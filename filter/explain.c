@@ -59,8 +59,8 @@ static unsigned state_of(const struct explainer *explainer, uint32_t at) {
 }
 
 static void write_value(struct explainer *explainer, uint32_t at) {
-    if ((state_of(explainer, at) & SF_VALUE_ABSENT) !=
-        0) { /* a number without a text: $qos, $payload_bytes */
+    bool has_text = (state_of(explainer, at) & SF_VALUE_ABSENT) == 0;
+    if (!has_text) { /* a number: $qos, $payload_bytes */
         char text[SF_NUMBER_TEXT_BYTES];
         sf_number_write(sf_message_number(explainer->message, at), text);
         sf_output_print(&explainer->out, "%s", text);

@@ -186,8 +186,8 @@ static enum sf_status add_filter(struct sf_schema *schema, const struct source *
     }
     struct sf_filter *filter = make_filter(schema, source, &compiled);
     if (filter == NULL) {
-        (void)release_names(schema, compiled.names,
-                            compiled.n_names); /* no message has seen them */
+        /* no message has seen them: the generation stays */
+        (void)release_names(schema, compiled.names, compiled.n_names);
         return SF_E_NOMEM;
     }
     filter->id = id;

@@ -161,8 +161,8 @@ struct sf_rank sf_number_rank(struct sf_number number) {
     if (number.real >= two_to_63 || number.real < -two_to_63) {
         return (struct sf_rank){number.real < 0 ? INT64_MIN : INT64_MAX, ordered_bits(number.real)};
     }
-    int64_t whole =
-        (int64_t)number.real; /* towards 0, so the difference has the sign and is exact */
+    /* towards 0, so that the difference has the number's sign and is exact */
+    int64_t whole = (int64_t)number.real;
     return (struct sf_rank){whole, ordered_bits(number.real - (double)whole)};
 }
 

@@ -91,8 +91,7 @@ static bool read_number(struct sf_parse *parse, struct sf_node *value, enum sf_r
     }
     value->type = SF_NODE_NUMBER;
     value->is_constant = true;
-    value->text =
-        sf_text_trim(value->text); /* blanks around a number that were escaped mean nothing */
+    value->text = sf_text_trim(value->text); /* escaped blanks around a number mean nothing */
     return true;
 }
 
