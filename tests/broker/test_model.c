@@ -32,12 +32,16 @@ static void forget_history(void) {
     }
 }
 
-static void close_run(void *unused) {
-    (void)unused;
+static void close_connections(void) {
     for (int i = 0; i < MODEL_CLIENTS; i++) {
         wire_deinit(&run.wires[i]);
     }
     wire_deinit(&run.admin);
+}
+
+static void close_run(void *unused) {
+    (void)unused;
+    close_connections();
     forget_history();
     free(run.rules.messages);
     run.rules.messages = NULL;
@@ -86,8 +90,8 @@ static void configure(void) {
                      persistence[run.rules.persistence]);
 }
 
-/* Run all steps that are not to be skipped with a broker of its own state, until one fails. */
-static bool execute(void) {
+/* A broker that remembers nothing, and a model of it. */
+static void begin(void) {
     run.failed = false;
     run.error.text[0] = '\0';
     forget_history();
@@ -107,31 +111,29 @@ static bool execute(void) {
     }
     wire_init(&run.admin);
     run_connect_admin();
-    for (run.step = 0; run.step < run.steps && !run.failed; run.step++) {
+}
+
+/* Run all steps that are not to be skipped, until one fails. False: one did. */
+static bool execute(void) {
+    begin();
+    for (run.step = 0; run.step < run.steps; run.step++) {
         if (run.skip[run.step]) {
             continue;
         }
-        run.chance.state = run.seed + run.step * UINT64_C(0x9e3779b97f4a7c15);
-        test_random(&run.chance.state);
+        run.chance.state = run.seed;
+        run.chance.state = test_random(&run.chance.state) + run.step;
+        run.chance.state = test_random(&run.chance.state); /* near numbers begin far apart */
         run_act();
-        if (!run.failed) {
-            run_settle();
-        }
+        run_settle();
         if (run.failed) {
             break;
         }
     }
-    for (int i = 0; i < MODEL_CLIENTS; i++) {
-        wire_deinit(&run.wires[i]);
-    }
-    wire_deinit(&run.admin);
-    if (broker_is_running(run.broker)) {
-        int status = broker_stop(run.broker);
-        if (status != 0) {
-            run_fail("the broker ended with status %d", status);
-        }
-    } else {
-        run_fail("the broker has ended with status %d", broker_stop(run.broker));
+    close_connections();
+    bool runs = broker_is_running(run.broker);
+    int status = broker_stop(run.broker);
+    if (status != 0 || !runs) {
+        run_fail("the broker %s with status %d", runs ? "ended" : "has ended", status);
     }
     return !run.failed;
 }
@@ -199,6 +201,10 @@ static void run_all(enum model_persistence persistence, bool plain) {
     run.rules.persistence = persistence;
     run.rules.plain = plain;
     run.broker = broker_new("%s", "");
+    for (int i = 0; i < MODEL_CLIENTS; i++) {
+        run.wires[i].fd = -1;
+    }
+    run.admin.fd = -1;
     test_defer(close_run, NULL);
     run.rules.messages = calloc(MAX_MESSAGES, sizeof *run.rules.messages);
     REQUIRE(run.rules.messages != NULL, "out of memory");
