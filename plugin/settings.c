@@ -45,7 +45,7 @@ static bool parse_text(const char *text, char **out) {
         return false;
     }
     free(*out);
-    *out = strdup(text);
+    *out = strdup(text); /* NULL: errno is ENOMEM */
     return *out != NULL;
 }
 
@@ -178,7 +178,12 @@ static bool read_options(struct settings *settings, const struct mosquitto_opt *
             return false;
         }
         seen[option - settings_options] = true;
+        errno = 0;
         if (!option->read(settings, value)) {
+            if (errno == ENOMEM) {
+                snprintf(error, SETTINGS_ERROR_BYTES, "out of memory");
+                return false;
+            }
             char shown[LOG_TEXT_BYTES];
             snprintf(error, SETTINGS_ERROR_BYTES, "option plugin_opt_%s is '%s', but takes %s", option->name,
                      log_text(shown, value, strlen(value)), option->takes);

@@ -13,6 +13,13 @@
 #include <string.h>
 
 struct world world;
+void (*world_around_read)(bool before);
+
+static void around_read(bool before) {
+    if (world_around_read != NULL) {
+        world_around_read(before);
+    }
+}
 
 enum {
     SYS_PLACE = FAKE_PLACES - 1,
@@ -58,6 +65,7 @@ static void clear(void) {
     sf_schema_free(world.schema);
     fake_reset();
     memset(&world, 0, sizeof world);
+    world_around_read = NULL;
 }
 
 static void undo(void *user) {
@@ -451,7 +459,9 @@ static bool ask(const struct world_subscription *asked, const struct world_messa
         world.chain.stray |= doubtful;
     }
     struct delivery_counts before = world.delivery.counts;
+    around_read(true);
     bool passed = delivery_read(&world.delivery, &check);
+    around_read(false);
     struct delivery_counts after = world.delivery.counts;
     world.n_reads++;
     world.n_passed += passed;

@@ -85,6 +85,9 @@ extern struct world {
     size_t n_history;
 } world;
 
+/* Called before and after each READ of world_publish; NULL: nothing is. */
+extern void (*world_around_read)(bool before);
+
 /* A new, empty world for the running case. */
 void world_start(bool filter_retained);
 

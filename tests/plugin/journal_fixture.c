@@ -18,6 +18,8 @@
 enum { MAX_PATH = 512, N_PATHS = 8 };
 
 static char folder[MAX_PATH];
+static char paths[N_PATHS][2 * MAX_PATH]; /* in it */
+static size_t n_paths;
 
 static void remove_folder(void *user) {
     (void)user;
@@ -34,6 +36,7 @@ static void remove_folder(void *user) {
     }
     rmdir(folder);
     folder[0] = '\0';
+    n_paths = 0;
 }
 
 const char *journal_folder(void) {
@@ -47,14 +50,28 @@ const char *journal_folder(void) {
 }
 
 const char *journal_path(const char *name) {
-    static char paths[N_PATHS][2 * MAX_PATH];
-    static size_t next;
-    char *path = paths[next++ % N_PATHS];
-    snprintf(path, sizeof paths[0], "%s/%s", journal_folder(), name);
-    return path;
+    char path[2 * MAX_PATH];
+    snprintf(path, sizeof path, "%s/%s", journal_folder(), name);
+    size_t i = 0;
+    while (i < n_paths && strcmp(paths[i], path) != 0) {
+        i++;
+    }
+    REQUIRE(i < N_PATHS, "too many names");
+    if (i == n_paths) {
+        strcpy(paths[n_paths++], path);
+    }
+    return paths[i];
 }
 
 /* ---- a state ---- */
+
+void (*state_around_write)(bool before);
+
+static void around_write(bool before) {
+    if (state_around_write != NULL) {
+        state_around_write(before);
+    }
+}
 
 bool state_open(struct state *state, const char *path) {
     *state = (struct state){.schema = sf_schema_new()};
@@ -65,6 +82,7 @@ bool state_open(struct state *state, const char *path) {
 }
 
 void state_close(struct state *state) {
+    state_around_write = NULL;
     if (state->schema != NULL) {
         journal_close(&state->journal);
         sessions_deinit(&state->sessions);
@@ -127,7 +145,9 @@ bool state_subscribe(struct state *state, const char *id, const char *text, cons
         .identifier = identifier,
         .options = options,
     };
+    around_write(true);
     bool written = journal_subscribe(&state->journal, session, &record);
+    around_write(false);
     if (!written && filter != NULL) {
         sf_filter_unref(filter);
         return false;
@@ -137,7 +157,9 @@ bool state_subscribe(struct state *state, const char *id, const char *text, cons
                               identifier) != NULL,
             "%s", text);
     if (old != NULL) {
+        around_write(true);
         journal_note_removed(&state->journal, session, old->group->text);
+        around_write(false);
         subscription_remove(&state->sessions, old);
     }
     return true;
@@ -149,7 +171,9 @@ void state_unsubscribe(struct state *state, const char *id, const char *text) {
     if (gone != NULL) {
         char broker_text[1024];
         subscription_write_text(gone, broker_text);
+        around_write(true);
         journal_unsubscribe(&state->journal, session, broker_text);
+        around_write(false);
         subscription_remove(&state->sessions, gone);
     }
 }
@@ -159,7 +183,9 @@ void state_end(struct state *state, const char *id) {
     if (session != NULL) {
         /* as one that the broker may have saved */
         bool stored = session->stored;
+        around_write(true);
         journal_end(&state->journal, session);
+        around_write(false);
         if (stored) {
             REQUIRE(session_bury(&state->sessions, session), "memory");
             session->stored = true;

@@ -22,7 +22,7 @@ struct state {
 /* A new folder for the running case; removed with all files in it when the case ends. */
 const char *journal_folder(void);
 
-/* "<folder>/<name>", until the next case. Eight names at a time. */
+/* "<folder>/<name>": the same address for the same name, until the case ends. */
 const char *journal_path(const char *name);
 
 /* Open the journal at `path`; false as journal_open. Closed by state_close, which may come at any time, or again. */
@@ -38,6 +38,9 @@ bool state_subscribe(struct state *state, const char *id, const char *text, cons
                      uint8_t options, uint32_t identifier);
 void state_unsubscribe(struct state *state, const char *id, const char *text);
 void state_end(struct state *state, const char *id);
+
+/* Called before and after the journal's functions in these three; NULL: nothing is. */
+extern void (*state_around_write)(bool before);
 
 /* Whether the session has this subscription, as clients write it. */
 bool state_has(const struct state *state, const char *id, const char *text);
