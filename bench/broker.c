@@ -90,7 +90,9 @@ static void measure(struct side *sides, size_t n_sides, size_t blocks) {
     }
     for (size_t block = 0; block < blocks; block++) {
         for (size_t k = 0; k < n_sides; k++) {
-            struct side *side = &sides[(block + k) % n_sides];
+            /* forwards and backwards: a side would always come after the same one, which was seen to matter */
+            size_t turn = (block / 2 + k) % n_sides;
+            struct side *side = &sides[block % 2 == 0 ? turn : n_sides - 1 - turn];
             uint64_t start = broker_cpu_ns(&side->broker);
             (void)broker_publish(&side->broker, side->publisher, packets, lengths, N_MESSAGES, side->n_messages);
             side->ns[block] = (double)(broker_cpu_ns(&side->broker) - start) / (double)side->n_messages;
