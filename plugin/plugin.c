@@ -464,13 +464,16 @@ static int register_early_events(void) {
  * fails it cannot be found out, and we take it that they are. */
 static void find_list(void) {
     static const char id[] = PLUGIN_NAME " looks for its place";
-    struct mosquitto_client probe = {.clientid = mosquitto_strdup(id)};
-    plugin->probing = true;
-    if (mosquitto_persist_client_add == NULL || mosquitto_persist_client_delete == NULL || probe.clientid == NULL ||
-        mosquitto_persist_client_add(&probe) != MOSQ_ERR_SUCCESS) {
+    if (mosquitto_persist_client_add == NULL || mosquitto_persist_client_delete == NULL) {
         plugin->in_global_list = true;
-    } else {
+        return;
+    }
+    struct mosquitto_client probe = {.clientid = mosquitto_strdup(id)}; /* NULL is refused like any bad one */
+    plugin->probing = true;
+    if (mosquitto_persist_client_add(&probe) == MOSQ_ERR_SUCCESS) {
         (void)mosquitto_persist_client_delete(id);
+    } else {
+        plugin->in_global_list = true;
     }
     plugin->probing = false;
 }

@@ -298,6 +298,20 @@ int mosquitto_broker_publish_copy(const char *clientid, const char *topic, int p
     return MOSQ_ERR_SUCCESS;
 }
 
+/* The end of a client without a listener is told to the global list, in which the plugin is here. */
+int mosquitto_persist_client_add(struct mosquitto_client *client) {
+    mosquitto_free(client->clientid);
+    client->clientid = NULL;
+    return MOSQ_ERR_SUCCESS;
+}
+
+int mosquitto_persist_client_delete(const char *clientid) {
+    struct mosquitto client = {.id = ""};
+    snprintf(client.id, sizeof client.id, "%s", clientid);
+    struct mosquitto_evt_disconnect event = {.client = &client};
+    return fake_call(MOSQ_EVT_DISCONNECT, &event);
+}
+
 const char *mosquitto_persistence_location(void) {
     return NULL;
 }
