@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine against the reference, on random expressions and messages. Some dozens of filters live in one schema, some
- * of them are replaced all the time, and every message is bound once and evaluated against all: so filters share names,
- * numbers that were converted once, and slots that others have left.
+ * The engine against the reference, on random expressions and messages. Some dozens of filters live in one schema,
+ * some of them are replaced all the time, and every message is bound once and evaluated against all: so filters
+ * share names, numbers that were converted once, and slots that others have left.
  *
  * TEST_SEED=<number> repeats a run; SF_PAIRS=<number> or TEST_LONG=1 makes it longer.
  */
@@ -79,7 +79,7 @@ static void fail(const struct generated_expression *expression, const char *what
           expression->text, what);
 }
 
-/* ---- expressions --------------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static void check_refused(const struct generated_expression *expression, enum sf_status status,
                           const struct sf_error *error, ref_codes codes) {
@@ -153,7 +153,7 @@ static void replace(struct entry *entry, uint64_t *state) {
     }
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void note_message(const struct ref_message *message) {
     for (size_t i = 0; i < message->n_properties && i < 20; i++) {

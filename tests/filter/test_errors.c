@@ -2,8 +2,8 @@
  *
  * Errors (LANGUAGE, errors): code, offset and length in the text as it was sent, and the sentence.
  *
- * Each row has its spot drawn below it: ^^^ under the bytes, or | where the spot is between two. (With an escape sequence of
- * C in the text the drawing is as long as the bytes, not as the source.)
+ * Each row has its spot drawn below it: ^^^ under the bytes, or | where the spot is between two. (With an escape
+ * sequence of C in the text the drawing is as long as the bytes, not as the source.)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -542,7 +542,7 @@ static void test_errors_say_what_is_wrong(void) {
     }
 }
 
-/* ---- hostile text -------------------------------------------------------------------------------------------------- */
+/* ---- hostile text ---------------------------------------------------------------------------- */
 
 static void check_clean(const char *text, size_t bytes) {
     static const struct ref_message no_message = {.n_properties = 0};

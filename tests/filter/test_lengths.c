@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Texts and names of every length up to some dozens, that differ in one place or by one byte at the end: whoever compares
- * eight bytes at once, looks at beginnings first, sorts or halves lists has its edges here. Values lie in memory of exactly
- * their size.
+ * Texts and names of every length up to some dozens, that differ in one place or by one byte at the end: whoever
+ * compares eight bytes at once, looks at beginnings first, sorts or halves lists has its edges here. Values lie in
+ * memory of exactly their size.
  */
 #include <stdio.h>
 #include <stdlib.h>

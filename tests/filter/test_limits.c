@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The limits of LANGUAGE, limits: each at the limit and one beyond, with the code and the limit named; and input made to
- * exhaust the stack or the time of an engine that has none. What would take too long is not measured here: it would not
- * end before meson's timeout.
+ * The limits of LANGUAGE, limits: each at the limit and one beyond, with the code and the limit named; and input
+ * made to exhaust the stack or the time of an engine that has none. What would take too long is not measured here:
+ * it would not end before meson's timeout.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "rows.h"
 #include "runner.h"
 
-/* ---- building long expressions ----------------------------------------------------------------------------------- */
+/* ---- building long expressions --------------------------------------------------------------- */
 
 struct builder {
     char *text;
@@ -55,7 +55,7 @@ static void build(struct builder *builder, const char *before, const char *middl
     add(builder, behind);
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static const struct ref_message no_message = {.n_properties = 0};
 
@@ -87,7 +87,7 @@ static struct sf_options without_byte_limit(void) {
     return options;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static void check_bytes(const struct sf_options *options, size_t limit, const char *before,
                         const char *filler, const char *behind) {
@@ -127,7 +127,7 @@ static void test_limit_of_bytes(void) {
     builder_free(&expr);
 }
 
-/* ---- operators --------------------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct {
@@ -210,7 +210,7 @@ static void test_limit_of_operators_with_all_different_names(void) {
     }
 }
 
-/* ---- nesting ----------------------------------------------------------------------------------------------------- */
+/* ---- nesting --------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct {
@@ -343,7 +343,7 @@ static void test_endless_chains_are_refused(void) {
     check_accepted(&options, &expr, "a name");
 }
 
-/* ---- IN lists ---------------------------------------------------------------------------------------------------- */
+/* ---- IN lists -------------------------------------------------------------------------------- */
 
 /* before, then n numbers between `open` and `close` in no order, with commas, then ")". */
 static void build_list(struct builder *expr, const char *before, const char *open,
@@ -406,7 +406,7 @@ static void test_long_in_lists_find_each_literal(void) {
     builder_free(&numbers);
 }
 
-/* ---- LIKE patterns ----------------------------------------------------------------------------------------------- */
+/* ---- LIKE patterns --------------------------------------------------------------------------- */
 
 static void test_limit_of_like_patterns(void) {
     static const struct {
@@ -572,7 +572,7 @@ static void test_patterns_on_long_text_of_wide_characters(void) {
     check_value(expr.text, expr.bytes, value, 4 * N, SF_TRUE);
 }
 
-/* ---- properties of a message ------------------------------------------------------------------------------------- */
+/* ---- properties of a message ----------------------------------------------------------------- */
 
 static void test_limit_of_properties(void) {
     static const struct {

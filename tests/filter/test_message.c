@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages: properties, attributes, reset and reuse, the limit of properties, and what a change of the schema means for a
- * message that was bound before it.
+ * Messages: properties, attributes, reset and reuse, the limit of properties, and what a change of the schema
+ * means for a message that was bound before it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,7 +212,7 @@ static void test_attributes_can_be_set_again(void) {
     check(filter, SF_TRUE);
 }
 
-/* ---- the limit of properties --------------------------------------------------------------------------------------- */
+/* ---- the limit of properties ----------------------------------------------------------------- */
 
 static void test_more_than_256_properties_match_nothing(void) {
     open_fixture();
@@ -300,7 +300,7 @@ static void test_256_names_are_all_seen(void) {
     }
 }
 
-/* ---- changes of the schema ----------------------------------------------------------------------------------------- */
+/* ---- changes of the schema ------------------------------------------------------------------- */
 
 static void test_generation_changes_with_the_names(void) {
     open_fixture();

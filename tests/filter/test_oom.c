@@ -11,7 +11,7 @@
 #include "failing_memory.h"
 #include "runner.h"
 
-/* ---- fixture ------------------------------------------------------------------------------------------------------- */
+/* ---- fixture --------------------------------------------------------------------------------- */
 
 #define MAX_FAILURES 10000 /* of one call; it must have succeeded long before */
 
@@ -78,7 +78,7 @@ static void check_as_it_was(uint64_t generation, const char *what, size_t n) {
           what, n);
 }
 
-/* ---- what may fail ------------------------------------------------------------------------------------------------- */
+/* ---- what may fail --------------------------------------------------------------------------- */
 
 static void test_oom_schema_new(void) {
     long before = memory.n_living;
@@ -337,7 +337,7 @@ static void test_oom_listings(void) {
     close_fixture("listings");
 }
 
-/* ---- what may not -------------------------------------------------------------------------------------------------- */
+/* ---- what may not ---------------------------------------------------------------------------- */
 
 static void test_evaluation_and_binding_never_allocate(void) {
     open_fixture();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Schemas: equal filters are one, names and filters leave with their last reference, numbers are used again, canonical text,
- * and the list of properties that a filter reads.
+ * Schemas: equal filters are one, names and filters leave with their last reference, numbers are used again,
+ * canonical text, and the list of properties that a filter reads.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,7 +319,7 @@ static void test_schemas_are_apart(void) {
     sf_schema_free(other);
 }
 
-/* ---- canonical text and properties --------------------------------------------------------------------------------- */
+/* ---- canonical text and properties ----------------------------------------------------------- */
 
 static void test_canonical_text_has_its_dialect_prefix(void) {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sql dialect's text: tokens, comments, escapes and grammar (LANGUAGE, sql and text), row by row. What operands mean
- * is in test_sql_operands.c.
+ * The sql dialect's text: tokens, comments, escapes and grammar (LANGUAGE, sql and text), row by row. What
+ * operands mean is in test_sql_operands.c.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What operands and operators of the sql dialect mean (LANGUAGE, operands), row by row. The truth tables of that section
- * are in test_truth.c, the edges of numbers in test_numbers.c.
+ * What operands and operators of the sql dialect mean (LANGUAGE, operands), row by row. The truth tables of that
+ * section are in test_truth.c, the edges of numbers in test_numbers.c.
  */
 #include <string.h>
 
@@ -574,7 +574,7 @@ static void test_arithmetic_takes_names_and_numbers(void) {
     rows_check(NULL, rows, N_ROWS(rows));
 }
 
-/* ---- system attributes ----------------------------------------------------------------------------------------- */
+/* ---- system attributes ----------------------------------------------------------------------- */
 
 static void check_attributes(const struct ref_message *message, const struct row *rows, size_t n_rows) {
     for (size_t i = 0; i < n_rows; i++) {
@@ -676,7 +676,7 @@ static void test_attribute_edges(void) {
     }
 }
 
-/* ---- strict_integers ------------------------------------------------------------------------------------------- */
+/* ---- strict_integers ------------------------------------------------------------------------- */
 
 static void test_strict_integers(void) {
     static const struct row rows[] = {

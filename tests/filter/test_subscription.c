@@ -122,7 +122,7 @@ static void test_split_of_any_bytes_stays_inside(void) {
     }
 }
 
-/* ---- topic filters ------------------------------------------------------------------------------------------------- */
+/* ---- topic filters --------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct {

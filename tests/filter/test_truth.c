@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The two truth tables of LANGUAGE, operands, row by row: each expression alone, under NOT, and beside a true, a false and
- * an unknown partner in AND and OR, on either side. Partners are constants and properties, since an engine may decide
- * about constants when it compiles.
+ * The two truth tables of LANGUAGE, operands, row by row: each expression alone, under NOT, and beside a true, a
+ * false and an unknown partner in AND and OR, on either side. Partners are constants and properties, since an
+ * engine may decide about constants when it compiles.
  */
 #include <string.h>
 

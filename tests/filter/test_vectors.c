@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The vectors in tests/data/vectors, one JSON object a line: {"expr": what follows the '?', "props": [["name", "value"],
- * ...], "attrs": {"$qos": 1, ...} or nothing, "expect": "match" | "nomatch" | "invalid"}. kv and sql were established by
- * running the peers' engines, language by LANGUAGE itself.
+ * The vectors in tests/data/vectors, one JSON object a line: {"expr": what follows the '?', "props": [["name",
+ * "value"], ...], "attrs": {"$qos": 1, ...} or nothing, "expect": "match" | "nomatch" | "invalid"}. kv and sql
+ * were established by running the peers' engines, language by LANGUAGE itself.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the fuzz targets share. Each target is one function that libFuzzer calls with any bytes (option fuzz), and that
- * corpus.c calls with the files of a corpus, as an ordinary test.
+ * What the fuzz targets share. Each target is one function that libFuzzer calls with any bytes (option fuzz), and
+ * that corpus.c calls with the files of a corpus, as an ordinary test.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fuzz target: JSON Lines as `mosquitto_filter match --jsonl` reads them. The command's own code runs; what it answers to
- * each line is compared with the reference. (Its puts comes here: --wrap, see meson.build.)
+ * Fuzz target: JSON Lines as `mosquitto_filter match --jsonl` reads them. The command's own code runs; what it
+ * answers to each line is compared with the reference. (Its puts comes here: --wrap, see meson.build.)
  */
 #include <jansson.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ void complain(const char *format, ...) {
     va_end(arguments);
 }
 
-/* ---- what must be answered ----------------------------------------------------------------------------------------- */
+/* ---- what must be answered ------------------------------------------------------------------- */
 
 static struct ref_text text_from(const json_t *json) {
     return (struct ref_text){json_string_value(json), json_string_length(json)};

@@ -4,8 +4,8 @@
  *
  *     sensor/+/temperature?room=a&v>25 NUL room NUL a NUL v NUL 26
  *
- * The string ends at the first NUL; after it come names and values of properties. Those whose name is a system attribute
- * ($topic, $qos, ...) set that as well.
+ * The string ends at the first NUL; after it come names and values of properties. Those whose name is a system
+ * attribute ($topic, $qos, ...) set that as well.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void read_input(struct input *input) {
     input->message.n_properties = n;
 }
 
-/* ---- topic filters ------------------------------------------------------------------------------------------------- */
+/* ---- topic filters --------------------------------------------------------------------------- */
 
 static void check_topic(const struct input *input, struct ref_text topic) {
     char *copy = malloc(topic.bytes > 0 ? topic.bytes : 1);
@@ -106,7 +106,7 @@ static void check_topic(const struct input *input, struct ref_text topic) {
     }
 }
 
-/* ---- expressions --------------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static void check_expression(const struct input *input, struct ref_text expression,
                              enum sf_dialect dialect) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine as the tests use it: compile an expression, evaluate it against one message, and check on the way all that
- * must hold for any expression and any message. Tables, vectors, random tests and fuzzers go through here.
+ * The engine as the tests use it: compile an expression, evaluate it against one message, and check on the way all
+ * that must hold for any expression and any message. Tables, vectors, random tests and fuzzers go through here.
  */
 #ifndef TESTS_SUPPORT_ENGINE_H
 #define TESTS_SUPPORT_ENGINE_H
@@ -14,8 +14,8 @@ struct engine_properties {
     struct ref_property properties[ENGINE_MAX_ROW_PROPERTIES];
 };
 
-/* A message with the properties that tables write as "name", "value", "name", "value", ..., NULL. `storage` must live as
- * long as the message. */
+/* A message with the properties that tables write as "name", "value", "name", "value", ..., NULL. `storage` must
+ * live as long as the message. */
 struct ref_message engine_message(const char *const *pairs, struct engine_properties *storage);
 
 struct engine_result {

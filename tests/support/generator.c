@@ -42,7 +42,7 @@ static const char *const odd_numbers[] = {
 };
 /* clang-format on */
 
-/* ---- random numbers ------------------------------------------------------------------------------------------------ */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 size_t gen_pick(struct generator *g, size_t n) {
     return test_random(&g->structure) % n;
@@ -60,7 +60,7 @@ bool gen_spell_chance(struct generator *g, size_t percent) {
     return gen_spell(g, 100) < percent;
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 void gen_put_bytes(struct generator *g, const char *text, size_t bytes) {
     if (g->bytes + bytes > GENERATOR_MAX_BYTES) {
@@ -140,7 +140,7 @@ static void put_escaped(struct generator *g, const char *text, const char *speci
     put_blank(g);
 }
 
-/* ---- expressions --------------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static void put_prefix(struct generator *g, const char *prefix) {
     put_blank(g);
@@ -255,7 +255,7 @@ void generate_damage(uint64_t *state, struct generated_expression *expression) {
     }
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static struct ref_text text_of(const char *text) {
     return (struct ref_text){text, strlen(text)};

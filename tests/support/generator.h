@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Random expressions and messages. An expression comes from two streams of random numbers: one decides what it says, the
- * other how it is spelled (white space, comments, letter case, escapes, quotes, redundant parentheses). The same first
- * stream with another second one gives another spelling of the same expression.
+ * Random expressions and messages. An expression comes from two streams of random numbers: one decides what it
+ * says, the other how it is spelled (white space, comments, letter case, escapes, quotes, redundant parentheses).
+ * The same first stream with another second one gives another spelling of the same expression.
  */
 #ifndef TESTS_SUPPORT_GENERATOR_H
 #define TESTS_SUPPORT_GENERATOR_H

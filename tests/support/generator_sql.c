@@ -84,7 +84,7 @@ static bool needs_quotes(const char *name) {
     return true;
 }
 
-/* ---- sql: operands ------------------------------------------------------------------------------------------------- */
+/* ---- sql: operands --------------------------------------------------------------------------- */
 
 enum level {
     LEVEL_OR,
@@ -223,7 +223,7 @@ static void put_number(struct generator *g, enum level place) {
     }
 }
 
-/* ---- sql: conditions ----------------------------------------------------------------------------------------------- */
+/* ---- sql: conditions ------------------------------------------------------------------------- */
 
 static void put_equality_op(struct generator *g) {
     static const char *const ops[] = {"=", "<>", "!="};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The reference: text helpers, dialect prefixes, and the kv and tag dialects. sql is in reference_sql.c, the walk over
- * the tree in reference_eval.c. */
+ * The reference: text helpers, dialect prefixes, and the kv and tag dialects. sql is in reference_sql.c, the walk
+ * over the tree in reference_eval.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ enum sf_dialect ref_dialect(const struct ref_filter *filter) {
     return filter->dialect;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 bool ref_is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -140,7 +140,7 @@ static struct ref_text decode(struct ref_filter *filter, struct ref_text text, b
     return result;
 }
 
-/* ---- kv -------------------------------------------------------------------------------------------------------- */
+/* ---- kv -------------------------------------------------------------------------------------- */
 
 static bool is_kv_operator(char c) {
     return c == '=' || c == '<' || c == '>';
@@ -238,7 +238,7 @@ static void parse_list(struct ref_filter *filter, struct ref_text text, const ch
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static struct ref_text take_prefix(struct ref_text text, enum sf_dialect *dialect_out) {
     static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A second reading of docs/language.md, to test the engine against: it parses an expression into a tree and walks that
- * tree for every message. Nothing is shared with filter/ but the names in subfilter.h; nothing is fast. Where both
- * disagree, the language's text decides.
+ * A second reading of docs/language.md, to test the engine against: it parses an expression into a tree and walks
+ * that tree for every message. Nothing is shared with filter/ but the names in subfilter.h; nothing is fast. Where
+ * both disagree, the language's text decides.
  *
  * Out of memory ends the process: this is a test's measure, not a part of the product.
  */
@@ -46,7 +46,8 @@ struct ref_filter;
 typedef uint32_t ref_codes;
 
 /* Parse what follows the '?'. 0: accepted, and *filter_out is to be given to ref_free. Otherwise the codes that may be
- * reported: more than one when the expression has several faults, or one to which the language gives no single name. */
+ * reported: more than one when the expression has several faults, or one to which the language gives no single
+ * name. */
 ref_codes ref_parse(const struct sf_options *options, const char *text, size_t bytes,
                     struct ref_filter **filter_out);
 void ref_free(struct ref_filter *filter);
@@ -59,7 +60,7 @@ enum sf_truth ref_eval(const struct ref_filter *filter, const struct ref_message
 /* Whether the engine's answer is what ref_eval's says: in kv and tag, false and unknown are one. */
 bool ref_agrees(const struct ref_filter *filter, enum sf_truth expected, enum sf_truth actual);
 
-/* ---- values, also for tests that need an expectation of their own ---------------------------------------------- */
+/* ---- values, also for tests that need an expectation of their own ---------------------------- */
 
 struct ref_number {
     bool known;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The walk over the reference's tree: each question (what text? what number? true?) is a function that asks the same of
- * the children, with every property looked up by name in the message each time. */
+ * The walk over the reference's tree: each question (what text? what number? true?) is a function that asks the
+ * same of the children, with every property looked up by name in the message each time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct context {
 
 static const struct ref_number unknown_number = {.known = false};
 
-/* ---- three-valued logic ---------------------------------------------------------------------------------------- */
+/* ---- three-valued logic ---------------------------------------------------------------------- */
 
 static enum sf_truth truth(bool value) {
     return value ? SF_TRUE : SF_FALSE;
@@ -31,7 +31,7 @@ return a == SF_UNKNOWN || b == SF_UNKNOWN ? SF_UNKNOWN : SF_TRUE;
 
 static enum sf_truth or (enum sf_truth a, enum sf_truth b) { return not(and(not(a), not(b))); }
 
-/* ---- text ------------------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static struct ref_text text_of(const struct context *context, const struct ref_node *node) {
     const struct ref_message *message = context->message;
@@ -151,7 +151,7 @@ static enum sf_truth text_operator(const struct context *context, const struct r
     }
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static bool is_integer_literal(const struct ref_node *node) {
     bool sign = node->op == REF_OP_PLUS || node->op == REF_OP_MINUS;
@@ -230,7 +230,7 @@ struct ref_number ref_constant(const struct ref_node *node) {
     return number_of(&context, node);
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------------ */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 static enum sf_truth truth_of(const struct context *context, const struct ref_node *node);
 
@@ -346,7 +346,7 @@ static enum sf_truth truth_of(const struct context *context, const struct ref_no
     return node->negated ? not(answer) : answer;
 }
 
-/* ---- kv and tag ------------------------------------------------------------------------------------------------ */
+/* ---- kv and tag ------------------------------------------------------------------------------ */
 
 static bool clause_holds_for(const struct ref_node *clause, struct ref_text value) {
     if (clause->op == REF_OP_KV_EQ) {

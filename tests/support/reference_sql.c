@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sql dialect of the reference: one function for each rule of the grammar. A fault of the text stops the parser (it
- * jumps out); a fault of meaning is noted and the parser goes on as if it were right, so that all codes that may be
- * reported are found. */
+ * The sql dialect of the reference: one function for each rule of the grammar. A fault of the text stops the
+ * parser (it jumps out); a fault of meaning is noted and the parser goes on as if it were right, so that all codes
+ * that may be reported are found. */
 #include <string.h>
 
 #include "reference_tokens.h"
 
-/* ---- tokens ---------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static bool is_token(const struct ref_parser *parser, enum ref_token_type type, const char *text) {
     const struct ref_token *token = &parser->token;
@@ -54,7 +54,7 @@ static void close_parenthesis(struct ref_parser *parser) {
     }
 }
 
-/* ---- grammar --------------------------------------------------------------------------------------------------- */
+/* ---- grammar --------------------------------------------------------------------------------- */
 
 static struct ref_node *parse_or(struct ref_parser *parser);
 
