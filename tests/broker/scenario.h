@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the scenarios of the plugin share: configuration lines, and short words for the steps that nearly all of them take.
- * A message is told apart by its payload; its User Property "x" is what most filters look at.
+ * What the scenarios of the plugin share: configuration lines, and short words for the steps that nearly all of
+ * them take. A message is told apart by its payload; its User Property "x" is what most filters look at.
  *
  *     struct broker *broker = broker_start(PLUGIN NO_STATE);
  *     struct client *reader = client_open(broker, "reader");
@@ -63,8 +63,9 @@ size_t count_lines(struct broker *broker, const char *name, const char *text);
 void freeze(struct broker *broker);
 void unfreeze(struct broker *broker);
 
-/* Send bytes on a connection of their own, and collect what the broker answers until it closes that. They must make it do so:
- * end with a DISCONNECT, or be against the protocol. Returns how many bytes of the answer are in `answer`. */
+/* Send bytes on a connection of their own, and collect what the broker answers until it closes that. They must
+ * make it do so: end with a DISCONNECT, or be against the protocol. Returns how many bytes of the answer are in
+ * `answer`. */
 size_t talk(struct broker *broker, const void *bytes, size_t n, unsigned char *answer, size_t room);
 
 /* Subscribe with a raw client and read the SUBACK, which must grant. */

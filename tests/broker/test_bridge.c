@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two brokers: a hub with the plugin, and an edge whose bridge subscribes at the hub with filters. The example configuration
- * of docs/scaling.md, what that says about a bridge's options, and what the bridge's losses do to the filter.
+ * Two brokers: a hub with the plugin, and an edge whose bridge subscribes at the hub with filters. The example
+ * configuration of docs/scaling.md, what that says about a bridge's options, and what the bridge's losses do to
+ * the filter.
  *
- * "end" is a topic without a filter that every edge takes with QoS 2, after all others: what was published at the hub before it
- * has crossed when it has.
+ * "end" is a topic without a filter that every edge takes with QoS 2, after all others: what was published at the
+ * hub before it has crossed when it has.
  */
 #include "scenario.h"
 
@@ -85,9 +86,10 @@ static const char *crossed(struct client *reader, struct client *writer) {
         CHECK(strcmp(crossed_, (payloads)) == 0, "'%s' crossed", crossed_);                        \
     } while (0)
 
-/* ---- the example --------------------------------------------------------------------------------------------------------- */
+/* ---- the example ------------------------------------------------------------------------------------------------- */
 
-/* A file of examples/bridge with what is particular to a machine replaced: pairs of a line's beginning and the new line. */
+/* A file of examples/bridge with what is particular to a machine replaced: pairs of a line's beginning and the new
+ * line. */
 static char *example(const char *name, const char *const *replacements) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/examples/bridge/%s", TEST_SOURCE_DIR, name);
@@ -185,7 +187,7 @@ static void test_the_example(void) {
     CHECK(strstr(got, "no") == NULL && strstr(got, "e") != NULL, "'%s' crossed", got);
 }
 
-/* ---- topic lines --------------------------------------------------------------------------------------------------------- */
+/* ---- topic lines ------------------------------------------------------------------------------------------------- */
 
 static void test_topic_lines(void) {
     static const struct {
@@ -201,7 +203,8 @@ static void test_topic_lines(void) {
         {"topic \"sensors/+/temp?sql:region = 'EU' AND level > 2\" in 1\n", "a"},
         {"topic \"sensors/+/temp?region = US\" in 1\n", "b"},
         {"topic sensors/+/temp in 1\n", "a b c"},
-        /* A filter is for what comes in: the edge does not ask plugins about its own bridge, so its '?' is literal there. */
+        /* A filter is for what comes in: the edge does not ask plugins about its own bridge, so its '?' is literal
+         * there. */
         {"topic sensors/+/temp?region=EU both 1\n", "a"},
         {"topic sensors/+/temp?region=EU out 1\n", ""},
         /* The second line is the same subscription with another filter. */
@@ -238,8 +241,9 @@ static void test_topic_lines(void) {
     }
 }
 
-/* Different lines for the two directions. At each connection the bridge sends an UNSUBSCRIBE for every `out` line, in the order
- * of the lines, and that takes a filtered subscription to the same topic filter away, as it does one without a filter. */
+/* Different lines for the two directions. At each connection the bridge sends an UNSUBSCRIBE for every `out` line,
+ * in the order of the lines, and that takes a filtered subscription to the same topic filter away, as it does one
+ * without a filter. */
 static void test_in_and_out_lines(void) {
     static const struct {
         const char *lines;
@@ -273,8 +277,8 @@ static void test_in_and_out_lines(void) {
     }
 }
 
-/* A bridge's prefixes are added and taken off by comparing topics with the whole text of the line, and none matches one with an
- * expression: the messages cross, filtered, under the hub's names. */
+/* A bridge's prefixes are added and taken off by comparing topics with the whole text of the line, and none
+ * matches one with an expression: the messages cross, filtered, under the hub's names. */
 static void test_remapping_does_not_work(void) {
     static const struct {
         const char *line;
@@ -306,8 +310,8 @@ static void test_remapping_does_not_work(void) {
     }
 }
 
-/* A bridge over MQTT 5 asks for no-local, which MQTT forbids for shared subscriptions: the hub closes the connection, whether
- * there is a filter or not. */
+/* A bridge over MQTT 5 asks for no-local, which MQTT forbids for shared subscriptions: the hub closes the
+ * connection, whether there is a filter or not. */
 static void test_shared_subscriptions_are_not_for_bridges(void) {
     struct broker *hub = broker_start(HUB);
     struct broker *edge = edge_new(hub, MQTT_5 "topic $share/g/sensors/+/temp?region=EU in 1\n");
@@ -316,7 +320,7 @@ static void test_shared_subscriptions_are_not_for_bridges(void) {
           "log");
 }
 
-/* ---- versions ------------------------------------------------------------------------------------------------------------ */
+/* ---- versions ---------------------------------------------------------------------------------------------------- */
 
 /* Without MQTT 5 the text is a literal topic that nobody publishes to: nothing arrives, nothing is refused. */
 static void test_older_protocols(void) {
@@ -363,8 +367,8 @@ static void refuse_as_mqtt_3(int listener) {
     REQUIRE(done, "no CONNECT");
 }
 
-/* A bridge that once met such a broker, perhaps the hub before it was upgraded, uses MQTT 3.1.1 from then on: until the edge
- * is started again its lines with a filter bring nothing. */
+/* A bridge that once met such a broker, perhaps the hub before it was upgraded, uses MQTT 3.1.1 from then on:
+ * until the edge is started again its lines with a filter bring nothing. */
 static void test_a_bridge_that_has_fallen_back(void) {
     struct broker *hub = broker_new(HUB);
     struct broker *edge = edge_new(hub, MQTT_5 "topic sensors/+/temp?region=EU in 1\n");
@@ -399,10 +403,10 @@ static void test_a_bridge_that_has_fallen_back(void) {
     CHECK_CROSSED(reader, writer, "a");
 }
 
-/* ---- losses ---------------------------------------------------------------------------------------------------------------- */
+/* ---- losses ------------------------------------------------------------------------------------------------------ */
 
-/* What is published while the line is down, and the filter afterwards. With MQTT 5 a session is kept only when the bridge says
- * for how long, too. */
+/* What is published while the line is down, and the filter afterwards. With MQTT 5 a session is kept only when the
+ * bridge says for how long, too. */
 static void test_loss_of_the_edge(void) {
     static const struct {
         const char *options;
@@ -464,7 +468,8 @@ static void test_loss_of_the_hub(void) {
     }
 }
 
-/* Retained messages are sent with each SUBSCRIBE of the bridge, so with each connection: unfiltered unless the hub says otherwise. */
+/* Retained messages are sent with each SUBSCRIBE of the bridge, so with each connection: unfiltered unless the hub
+ * says otherwise. */
 static void test_retained_messages(void) {
     for (int filtered = 0; filtered <= 1; filtered++) {
         struct broker *hub =
@@ -497,7 +502,7 @@ static void test_retained_messages(void) {
     }
 }
 
-/* ---- beyond ------------------------------------------------------------------------------------------------------------------ */
+/* ---- beyond ------------------------------------------------------------------------------------------------------ */
 
 /* The User Properties cross, so clients of the edge can filter further, and so can the next broker in the chain. */
 static void test_a_chain(void) {
@@ -532,8 +537,8 @@ static void test_a_chain(void) {
     CHECK_ARRIVED(local, local, "b");
 }
 
-/* What leaves an edge cannot be filtered there by its own bridge. But the hub can come and fetch it: then the edge has the plugin,
- * and the filter is at the source. */
+/* What leaves an edge cannot be filtered there by its own bridge. But the hub can come and fetch it: then the edge
+ * has the plugin, and the filter is at the source. */
 static void test_the_hub_fetches_from_an_edge(void) {
     struct broker *source = broker_start(HUB);
     struct broker *hub = edge_new(source, MQTT_5 KEPT "topic sensors/+/temp?sql:value>25 in 1\n");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Several subscriptions of one client on one topic. Each has a Subscription Identifier, so every copy says which one it was
- * sent for: its filter must hold, and every subscription whose filter holds must get its copy. Where the broker's order
- * cannot tell which subscription a copy is for, a copy may come too many, never one too few; these cases say where that is.
+ * Several subscriptions of one client on one topic. Each has a Subscription Identifier, so every copy says which
+ * one it was sent for: its filter must hold, and every subscription whose filter holds must get its copy. Where
+ * the broker's order cannot tell which subscription a copy is for, a copy may come too many, never one too few;
+ * these cases say where that is.
  */
 #include "scenario.h"
 
@@ -279,8 +280,8 @@ static void test_pubrel_in_another_order(void) {
     }
 }
 
-/* Messages of two publishers that reach the broker in one turn of its loop, with the same topic, sizes and, since nobody keeps
- * a message of QoS 0, addresses. */
+/* Messages of two publishers that reach the broker in one turn of its loop, with the same topic, sizes and, since
+ * nobody keeps a message of QoS 0, addresses. */
 static void test_messages_that_follow_at_once(void) {
     struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
@@ -324,7 +325,8 @@ static void test_messages_that_follow_at_once(void) {
           "single: %zu", client_count(single));
 }
 
-/* The broker asks nothing about a no-local subscription when its own client publishes. With QoS 0 and 1 we know who that is. */
+/* The broker asks nothing about a no-local subscription when its own client publishes. With QoS 0 and 1 we know
+ * who that is. */
 static void test_no_local(void) {
     static const struct overlap overlaps[] = {
         {"a/b", 1, 1, true},  {"a/+", 1, 1, false},  {"a/#", 2, 1, true},
@@ -377,8 +379,9 @@ static long statistic(struct client *client, const char *name) {
     return value;
 }
 
-/* Where the order cannot tell: a message of QoS 2, whose publisher is not known at PUBREL, and subscriptions with no-local. A
- * copy passes if any filter holds that it may be for: it may be one too many, never one too few, and it is counted. */
+/* Where the order cannot tell: a message of QoS 2, whose publisher is not known at PUBREL, and subscriptions with
+ * no-local. A copy passes if any filter holds that it may be for: it may be one too many, never one too few, and
+ * it is counted. */
 static void test_no_local_with_qos_2(void) {
     static const struct overlap overlaps[] = {
         {"a/b", 1, 2, true},
@@ -484,6 +487,35 @@ static void test_one_packet_with_many_entries(void) {
     CHECK_ARRIVED(reader, writer, "m m");
 }
 
+/* MQTT 3.1.1 has no identifiers, and the broker may send one copy for several subscriptions: at least one where
+ * any filter holds, none where none does. */
+static void test_mqtt_3_takes_the_session_over(void) {
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
+    struct client *writer = client_open(broker, "writer");
+    struct client *reader = keep(broker, "reader");
+    static const struct overlap overlaps[] = {
+        {"a/b", 1, 1, false}, {"a/+", 2, 1, false}, {"a/#", 2, 1, false}, {"+/b", 3, 1, false}};
+    for (size_t i = 0; i < N_ROWS(overlaps); i++) {
+        subscribe_overlap(reader, &overlaps[i], (uint32_t)i + 1);
+    }
+    client_disconnect(reader);
+    struct client *old = client_connect(
+        broker, &(struct client_options){.id = "reader", .protocol = 4, .keep = true});
+    REQUIRE(client_session_present(old), "the session is gone");
+    for (int qos = 0; qos <= 2; qos++) {
+        for (int x = 0; x <= 4; x++) {
+            publish_x(writer, "a/b", "m", qos, x);
+            size_t n = client_fence(old, writer);
+            size_t holding = 0;
+            for (size_t i = 0; i < N_ROWS(overlaps); i++) {
+                holding += holds(&overlaps[i], "a/b", x);
+            }
+            CHECK(n <= holding && (n > 0) == (holding > 0), "QoS %d, x=%d: %zu copies", qos, x, n);
+            client_clear(old);
+        }
+    }
+}
+
 /* A client in an offline session: the same answers, and each in the queue once. */
 static void test_offline(void) {
     struct broker *broker = broker_start(PLUGIN NO_STATE "queue_qos0_messages true\n");
@@ -519,6 +551,7 @@ int main(int argc, char **argv) {
         TEST(test_no_local_with_qos_2),
         TEST(test_retained_messages_between),
         TEST(test_one_packet_with_many_entries),
+        TEST(test_mqtt_3_takes_the_session_over),
         TEST(test_offline),
     };
     return run_tests(argc, argv, cases, N_ROWS(cases));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Filters after the broker has been ended or has crashed. What the broker restores of a session knows nothing of filters,
- * nothing of shared subscriptions (mosquitto.db), and after a crash is as old as its last save; the journal puts that
- * right before anything is delivered. tests/broker/test_state_file.c is about the journal itself.
+ * Filters after the broker has been ended or has crashed. What the broker restores of a session knows nothing of
+ * filters, nothing of shared subscriptions (mosquitto.db), and after a crash is as old as its last save; the
+ * journal puts that right before anything is delivered. tests/broker/test_state_file.c is about the journal
+ * itself.
  */
 #include "scenario.h"
 
@@ -185,16 +186,14 @@ static void test_what_was_removed_before_a_crash_stays_removed(void) {
 static void test_sessions_that_ended_before_a_crash(void) {
     static const struct {
         const char *name;
-        bool expires; /* it ends by time; else by Clean Start */
-        bool
-            kept_again; /* afterwards there is another session, without filters, that the broker never saves */
+        bool expires;      /* it ends by time; else by Clean Start */
+        bool kept_again;   /* then there is another session, which the broker never saves */
         const char *topic; /* what that one subscribes to */
-        const char *expected;
     } rows[] = {
-        {"clean start", false, false, NULL, ""},
-        {"clean start, then a plain session", false, true, "u", ""},
-        {"clean start, then another filter", false, true, "u?x=1", ""},
-        {"expiry", true, false, NULL, ""},
+        {"clean start", false, false, NULL},
+        {"clean start, then a plain session", false, true, "u"},
+        {"clean start, then another filter", false, true, "u?x=1"},
+        {"expiry", true, false, NULL},
     };
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         struct broker *broker = broker_start(PLUGIN PERSISTENT);
@@ -230,8 +229,50 @@ static void test_sessions_that_ended_before_a_crash(void) {
     }
 }
 
-/* mosquitto.db has no sessions whose last CONNECT had Clean Start. The journal must not bring their filters back to whoever
- * comes under that name. */
+/* After a session with a filter has ended, the next one of that name takes the same topic without: what is
+ * remembered of the first must not take that away, whichever of the two the broker has saved. */
+static void test_the_next_session_of_the_name_is_another(void) {
+    static const bool saved_again[] = {false, true};
+    for (size_t i = 0; i < N_ROWS(saved_again); i++) {
+        struct broker *broker = broker_start(PLUGIN PERSISTENT);
+        struct client *writer = client_open(broker, "writer");
+        struct client *reader = keep(broker, "reader");
+        subscribe(reader, "t?x=1", 1);
+        subscribe(reader, "u?x=1", 1);
+        broker_save(broker);
+        client_ping(writer);
+        client_disconnect(reader);
+        client_disconnect(client_open(broker, "reader"));
+        client_reconnect(reader);
+        CHECK(!client_session_present(reader), "row %zu: a new one", i);
+        subscribe(reader, "t", 1);
+        subscribe(reader, "v", 1);
+        client_disconnect(reader);
+        if (saved_again[i]) {
+            broker_save(broker);
+            client_ping(writer);
+        }
+        for (int crash = 1; crash <= 2; crash++) {
+            client_drop(writer);
+            broker_kill(broker);
+            broker_run(broker);
+            writer = client_open(broker, "writer");
+            publish(writer, "t", "a", 1, "2");
+            publish(writer, "u", "no", 1, "1");
+            client_reconnect(reader);
+            CHECK(client_session_present(reader), "row %zu: it is kept", i);
+            publish(writer, "t", "b", 1, "2");
+            client_ping(reader);
+            REQUIRE(client_await(reader, 2), "row %zu, crash %d: t is lost", i, crash);
+            CHECK(client_count_payload(reader, "no") == 0, "row %zu, crash %d: u", i, crash);
+            client_clear(reader);
+            client_disconnect(reader);
+        }
+    }
+}
+
+/* mosquitto.db has no sessions whose last CONNECT had Clean Start. The journal must not bring their filters back
+ * to whoever comes under that name. */
 static void test_sessions_that_the_broker_lost(void) {
     static const bool crashes[] = {false, true};
     for (size_t i = 0; i < N_ROWS(crashes); i++) {
@@ -277,8 +318,8 @@ static void test_sqlite_keeps_clean_start_sessions(void) {
     CHECK_ARRIVED(again, writer, "a");
 }
 
-/* A client that has left a share group for another filter, ended its session, and come back plain: nothing of the group may
- * be left in the persistence plugin's file. */
+/* A client that has left a share group for another filter, ended its session, and come back plain: nothing of the
+ * group may be left in the persistence plugin's file. */
 static void test_sqlite_forgets_groups_that_were_left(void) {
     struct broker *broker = broker_start("%s", stores[1].config);
     struct client *writer = client_open(broker, "writer");
@@ -385,7 +426,8 @@ static void test_unusual_names_come_back(void) {
     }
 }
 
-/* With nothing to keep the filters in, and sessions that are kept: a warning, and the refusal of what cannot be decided. */
+/* With nothing to keep the filters in, and sessions that are kept: a warning, and the refusal of what cannot be
+ * decided. */
 static void test_without_a_place_for_the_journal(void) {
     static const struct {
         const char *config;
@@ -411,8 +453,8 @@ static void test_without_a_place_for_the_journal(void) {
               "row %zu: elsewhere", i);
     }
 
-    /* state_file none with sessions that come back: unfiltered, as the documentation says, and new filters are refused until
-     * the client has subscribed again. */
+    /* state_file none with sessions that come back: unfiltered, as the documentation says, and new filters are
+     * refused until the client has subscribed again. */
     struct broker *broker = broker_start(PLUGIN NO_STATE PERSISTENT);
     struct client *reader = keep(broker, "reader");
     subscribe(reader, "t?x=1", 1);
@@ -435,6 +477,7 @@ int main(int argc, char **argv) {
         TEST(test_options_come_back),
         TEST(test_what_was_removed_before_a_crash_stays_removed),
         TEST(test_sessions_that_ended_before_a_crash),
+        TEST(test_the_next_session_of_the_name_is_another),
         TEST(test_sessions_that_the_broker_lost),
         TEST(test_sqlite_keeps_clean_start_sessions),
         TEST(test_sqlite_forgets_groups_that_were_left),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Retained messages: on subscribe they come whatever the filter says, unless the option `retained` is `filter`; a live message
- * with the retain flag is filtered like any other.
+ * Retained messages: on subscribe they come whatever the filter says, unless the option `retained` is `filter`; a
+ * live message with the retain flag is filtered like any other.
  */
 #include "scenario.h"
 
@@ -25,8 +25,8 @@ static void subscribe_handling(struct client *reader, const char *topic, int han
     REQUIRE(code == 1, "%s: 0x%02x", topic, (unsigned)code);
 }
 
-/* Retain Handling is about what the broker sends; the option about what of it passes. Subscribing to the same topic again,
- * with another filter or not, is not a new subscription. */
+/* Retain Handling is about what the broker sends; the option about what of it passes. Subscribing to the same
+ * topic again, with another filter or not, is not a new subscription. */
 static void test_retain_handling(void) {
     static const struct {
         int handling;
@@ -65,7 +65,8 @@ static void test_retain_handling(void) {
     }
 }
 
-/* The flag of a live message, with Retain As Published and without; and what is stored although a reader did not want it. */
+/* The flag of a live message, with Retain As Published and without; and what is stored although a reader did not
+ * want it. */
 static void test_live_messages_with_the_retain_flag(void) {
     for (int as_published = 0; as_published <= 1; as_published++) {
         for (int qos = 0; qos <= 2; qos++) {
@@ -219,8 +220,9 @@ static void test_the_retain_attribute(void) {
     CHECK_ARRIVED(no, writer, "live");
 }
 
-/* A QoS 2 message with the retain flag that is released in the same turn of the broker's loop as a SUBSCRIBE cannot be told
- * from the retained messages that follow a SUBSCRIBE; where none follow, because of Retain Handling, it is filtered. */
+/* A QoS 2 message with the retain flag that is released in the same turn of the broker's loop as a SUBSCRIBE
+ * cannot be told from the retained messages that follow a SUBSCRIBE; where none follow, because of Retain
+ * Handling, it is filtered. */
 static void test_a_pubrel_right_after_subscribe(void) {
     static const struct {
         unsigned handling;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- kept sessions --------------------------------------------------------------------------------------------- */
+/* ---- kept sessions ----------------------------------------------------------------------------------------------- */
 
 /* The queue has room for those that match only: the others must not have been in it. */
 static void test_only_matching_messages_are_queued(void) {
@@ -50,8 +50,8 @@ static void test_queued_qos_0_is_filtered(void) {
     CHECK_ARRIVED(reader, writer, "b");
 }
 
-/* The broker asks READ again for every queued message when a client comes back, and one that is denied there would keep its
- * place in the in-flight window for ever. Here the filter that let them in has gone. */
+/* The broker asks READ again for every queued message when a client comes back, and one that is denied there would
+ * keep its place in the in-flight window for ever. Here the filter that let them in has gone. */
 static void test_a_filter_replaced_while_messages_are_queued(void) {
     static const struct {
         int qos;
@@ -243,6 +243,24 @@ static void test_clean_start_ends_the_filter(void) {
     }
 }
 
+/* A client may say at DISCONNECT that its session is not to be kept after all. */
+static void test_disconnect_can_end_the_session(void) {
+    struct broker *broker = broker_start(PLUGIN PERSISTENT);
+    struct client *writer = client_open(broker, "writer");
+    struct raw *raw =
+        raw_connect(broker, &(struct raw_options){.id = "reader", .keep = true, .expiry_s = 3600});
+    raw_subscribe_granted(raw, "t?x=1", 1);
+    static const unsigned char no_expiry[] = {0, 5, 0x11, 0, 0, 0, 0};
+    raw_send_packet(raw, RAW_DISCONNECT, no_expiry, sizeof no_expiry);
+    raw_drop(raw);
+    publish(writer, "t", "no", 1, "1");
+    struct client *again = keep(broker, "reader");
+    CHECK(!client_session_present(again), "it is over");
+    subscribe(again, "t", 1);
+    publish(writer, "t", "a", 1, "2");
+    CHECK_ARRIVED(again, writer, "a");
+}
+
 /* A session that ends with its connection, and the next one of the same name in the same turn of the broker's loop. */
 static void test_a_session_that_ends_and_starts_at_once(void) {
     static const struct {
@@ -327,7 +345,7 @@ static void test_expiry_ends_the_filter(void) {
           read_file(broker, STATE_FILE));
 }
 
-/* ---- who it is ---------------------------------------------------------------------------------------------------- */
+/* ---- who it is --------------------------------------------------------------------------------------------------- */
 
 /* The broker uses the address of a client again within milliseconds. */
 static void test_addresses_are_used_again(void) {
@@ -409,8 +427,9 @@ static void test_a_refused_connection_touches_no_session(void) {
     }
 }
 
-/* With log_dest topic the broker publishes log lines between taking over a session and registering the client, and asks READ
- * for them as it does for the queue, which must pass. So these two come unfiltered; no others, and nothing else. */
+/* With log_dest topic the broker publishes log lines between taking over a session and registering the client, and
+ * asks READ for them as it does for the queue, which must pass. So these two come unfiltered; no others, and
+ * nothing else. */
 static void test_log_lines_while_a_client_comes_back(void) {
     struct broker *broker = broker_start(PLUGIN NO_STATE "log_dest topic\n");
     struct client *reader = keep(broker, "reader");
@@ -434,7 +453,7 @@ static void test_log_lines_while_a_client_comes_back(void) {
           "what matches");
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* One short session: CONNECT, SUBSCRIBE and DISCONNECT in one piece. */
 static void short_session(struct broker *broker, unsigned number, bool keep_it) {
@@ -492,8 +511,8 @@ static long resident_kib(struct broker *broker) {
     return kib;
 }
 
-/* Every second one of the sessions is kept and expires a second later, without an event; each has a filter of its own and a
- * line in the state file. What stays is what the broker and the allocator keep. */
+/* Every second one of the sessions is kept and expires a second later, without an event; each has a filter of its
+ * own and a line in the state file. What stays is what the broker and the allocator keep. */
 static void test_memory_does_not_grow_with_ended_sessions(void) {
     const unsigned n = test_long() ? 100000 : 3000;
     const unsigned warm_up = n / 4;
@@ -533,6 +552,7 @@ int main(int argc, char **argv) {
         TEST(test_takeover_keeps_the_filter),
         TEST(test_mqtt_3_in_a_session_with_filters),
         TEST(test_clean_start_ends_the_filter),
+        TEST(test_disconnect_can_end_the_session),
         TEST(test_a_session_that_ends_and_starts_at_once),
         TEST(test_expiry_ends_the_filter),
         TEST(test_addresses_are_used_again),

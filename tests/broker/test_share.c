@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared subscriptions with filters: the filter is a part of the group's identity, so that each message goes to one member of
- * every group whose filter holds, and none is lost because the wrong member's turn it was.
+ * Shared subscriptions with filters: the filter is a part of the group's identity, so that each message goes to
+ * one member of every group whose filter holds, and none is lost because the wrong member's turn it was.
  */
 #include "scenario.h"
 
@@ -96,7 +96,8 @@ static void test_different_filters_lose_nothing(void) {
               "QoS %d: x=2", qos);
         CHECK(client_fence(more, writer) == 2 * N_MESSAGES && count_x(more, '1') == 0,
               "QoS %d: x>1", qos);
-        /* The members without a filter, of whatever protocol version, are a group of their own, and that gets everything. */
+        /* The members without a filter, of whatever protocol version, are a group of their own, and that gets
+         * everything. */
         size_t n_plain = client_fence(plain[0], writer) + client_fence(plain[1], writer) +
                          client_fence(old, writer);
         CHECK(n_plain == 3 * N_MESSAGES && client_count(plain[0]) == N_MESSAGES,
@@ -217,10 +218,10 @@ static void test_groups_come_back(void) {
     }
 }
 
-/* ---- the inner name -------------------------------------------------------------------------------------------------- */
+/* ---- the inner name ---------------------------------------------------------------------------------------------- */
 
-/* Connect in this version of the protocol, send a SUBSCRIBE or UNSUBSCRIBE of `filter`, disconnect. Whether the broker has
- * closed the connection without an answer to it. */
+/* Connect in this version of the protocol, send a SUBSCRIBE or UNSUBSCRIBE of `filter`, disconnect. Whether the
+ * broker has closed the connection without an answer to it. */
 static bool is_thrown_out(struct broker *broker, unsigned protocol, unsigned type,
                           const char *filter, size_t filter_bytes) {
     bool v5 = (protocol & 0x7F) == 5;
@@ -270,7 +271,8 @@ static bool is_thrown_out(struct broker *broker, unsigned protocol, unsigned typ
     return !(next < got && answer[next] == wanted);
 }
 
-/* Whoever could subscribe to the renamed group would take messages from its members, and get them past other plugins. */
+/* Whoever could subscribe to the renamed group would take messages from its members, and get them past other
+ * plugins. */
 static void test_nobody_enters_by_the_inner_name(void) {
     struct broker *broker = broker_start(PLUGIN PERSISTENT);
     struct client *writer = client_open(broker, "writer");
@@ -339,7 +341,7 @@ static void test_similar_groups_are_different(void) {
     }
 }
 
-/* ---- one client, several subscriptions ----------------------------------------------------------------------------------- */
+/* ---- one client, several subscriptions --------------------------------------------------------------------------- */
 
 /* Shared subscriptions are asked about after the others, so with one of them everything is exact. */
 static void test_one_shared_subscription_among_others(void) {
@@ -378,8 +380,8 @@ static void test_one_shared_subscription_among_others(void) {
     }
 }
 
-/* With several groups of one client on one topic the broker's order is that of a hash table: a copy passes if any of the
- * filters holds, so no group loses anything, but a copy may come for a group whose filter does not hold. */
+/* With several groups of one client on one topic the broker's order is that of a hash table: a copy passes if any
+ * of the filters holds, so no group loses anything, but a copy may come for a group whose filter does not hold. */
 static void test_one_client_in_several_groups(void) {
     struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
@@ -397,11 +399,11 @@ static void test_one_client_in_several_groups(void) {
     CHECK(n <= 3 * N_MESSAGES, "%zu", n);
 }
 
-/* ---- another plugin's view ------------------------------------------------------------------------------------------------ */
+/* ---- another plugin's view --------------------------------------------------------------------------------------- */
 
-/* Dynamic security kicks a client when its role changes, and asks itself again about the subscriptions of its kept session, in
- * the broker's form: the renamed group. A role that allows $share/g/t alone takes it away then; one that allows
- * $share/# leaves it. When it was subscribed to, both allowed the base topic. */
+/* Dynamic security kicks a client when its role changes, and asks itself again about the subscriptions of its kept
+ * session, in the broker's form: the renamed group. A role that allows $share/g/t alone takes it away then; one
+ * that allows $share/# leaves it. When it was subscribed to, both allowed the base topic. */
 static void test_dynamic_security_sees_the_renamed_group(void) {
     static const struct {
         const char *pattern;

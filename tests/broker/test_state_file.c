@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The state file when something is wrong with it or its disk. Each case looks at three things: nothing is delivered that a
- * filter keeps back, the log tells the operator what to do, and doing it helps.
+ * The state file when something is wrong with it or its disk. Each case looks at three things: nothing is
+ * delivered that a filter keeps back, the log tells the operator what to do, and doing it helps.
  */
 #define _GNU_SOURCE /* prlimit */
 
@@ -68,7 +68,7 @@ static void check_in_force(struct broker *broker, const char *row) {
     client_disconnect(reader);
 }
 
-/* ---- what a crash leaves ------------------------------------------------------------------------------------------ */
+/* ---- what a crash leaves ----------------------------------------------------------------------------------------- */
 
 /* The last line may end anywhere: its change was not acknowledged. */
 static void test_a_torn_last_line_is_dropped(void) {
@@ -116,7 +116,7 @@ static void test_a_torn_first_line_is_damage(void) {
     }
 }
 
-/* ---- damage --------------------------------------------------------------------------------------------------------- */
+/* ---- damage ------------------------------------------------------------------------------------------------------ */
 
 /* Starting would deliver unfiltered what somebody asked to be filtered. */
 static void test_damage_stops_the_start(void) {
@@ -209,7 +209,7 @@ static void test_a_hole_in_the_file(void) {
     CHECK(broker_await_log(broker, "the line is damaged"), "log");
 }
 
-/* ---- a file or folder that cannot be used ---------------------------------------------------------------------------- */
+/* ---- a file or folder that cannot be used ------------------------------------------------------------------------ */
 
 static void test_unusable_paths_stop_the_start(void) {
     static const struct {
@@ -259,7 +259,7 @@ static void test_the_file_is_private(void) {
     CHECK((status.st_mode & 0777) == 0600, "mode %o", (unsigned)status.st_mode & 0777);
 }
 
-/* ---- a disk that is full ------------------------------------------------------------------------------------------------ */
+/* ---- a disk that is full ----------------------------------------------------------------------------------------- */
 
 /* No file of the broker may grow beyond this (0: as large as it likes). */
 static void limit_files(struct broker *broker, long bytes) {
@@ -274,8 +274,8 @@ static void restore_signal(void *user) {
     signal(SIGXFSZ, SIG_DFL);
 }
 
-/* A broker whose state file is larger than its log, so that a limit on the size of files hits the state file alone. The client
- * has 60 filters on s/<i>, each with x=1. */
+/* A broker whose state file is larger than its log, so that a limit on the size of files hits the state file
+ * alone. The client has 60 filters on s/<i>, each with x=1. */
 static struct broker *broker_with_large_state(struct client **client_out) {
     enum { N = 60, PADDING = 4000 };
     signal(SIGXFSZ, SIG_IGN); /* inherited: write(2) fails, instead of the broker being killed */
@@ -443,7 +443,7 @@ static void test_a_folder_that_goes_away(void) {
     CHECK_ARRIVED(reader, writer, "a");
 }
 
-/* ---- its size ------------------------------------------------------------------------------------------------------------- */
+/* ---- its size ---------------------------------------------------------------------------------------------------- */
 
 static void test_the_file_does_not_grow_without_bound(void) {
     struct broker *broker = broker_start(PLUGIN PERSISTENT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sessions whose subscriptions the plugin has never seen, because they are older than it: nothing they get changes, and a
- * filter is refused, with the way out in the log, until everything they hold is known. And sessions that have changed while
- * the broker ran without the plugin.
+ * Sessions whose subscriptions the plugin has never seen, because they are older than it: nothing they get
+ * changes, and a filter is refused, with the way out in the log, until everything they hold is known. And sessions
+ * that have changed while the broker ran without the plugin.
  */
 #include "scenario.h"
 
@@ -22,8 +22,8 @@ static void rerun(struct broker *broker, bool with_plugin, const char *store) {
     broker_run(broker);
 }
 
-/* A broker with the plugin, with a session "old" from before it: t, u/#, both plain, and a group that mosquitto.db does not
- * save. */
+/* A broker with the plugin, with a session "old" from before it: t, u/#, both plain, and a group that mosquitto.db
+ * does not save. */
 static struct broker *broker_with_old_session(const char *store, struct client **old_out) {
     struct broker *broker = broker_start("%s", store);
     struct client *old = keep(broker, "old");
@@ -118,8 +118,9 @@ static void test_literal_question_marks_from_before(void) {
     CHECK_ARRIVED(clean, writer, "a");
 }
 
-/* A session with filters that goes on without the plugin for a while. Afterwards the state file is what was subscribed to:
- * filters hold again, what was made without the plugin is not known, and is not delivered rather than guessed. */
+/* A session with filters that goes on without the plugin for a while. Afterwards the state file is what was
+ * subscribed to: filters hold again, what was made without the plugin is not known, and is not delivered rather
+ * than guessed. */
 static void test_a_time_without_the_plugin(void) {
     struct broker *broker = broker_start(PLUGIN PERSISTENT);
     struct client *reader = keep(broker, "reader");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages that no PUBLISH announces: wills, delayed wills, what other plugins publish, $SYS. The same rules hold for them.
+ * Messages that no PUBLISH announces: wills, delayed wills, what other plugins publish, $SYS. The same rules hold
+ * for them.
  */
 #include "scenario.h"
 
@@ -9,7 +10,7 @@
 
 #define PUBLISHER "plugin " TEST_PLUGINS_DIR "/test_publish.so\n"
 
-/* ---- wills -------------------------------------------------------------------------------------------------------- */
+/* ---- wills ------------------------------------------------------------------------------------------------------- */
 
 static struct client *dying(struct broker *broker, const char *id, const struct publish *will,
                             uint32_t delay_s, uint32_t expiry_s) {
@@ -256,7 +257,7 @@ static void test_many_wills_at_once(void) {
     }
 }
 
-/* ---- what other plugins publish --------------------------------------------------------------------------------------- */
+/* ---- what other plugins publish ---------------------------------------------------------------------------------- */
 
 /* On "t", in pairs of room=a and room=b: no event announces them, and they have the same sizes. */
 static void test_messages_of_another_plugin(void) {
@@ -312,7 +313,7 @@ static void test_messages_of_another_plugin(void) {
     }
 }
 
-/* ---- $SYS ---------------------------------------------------------------------------------------------------------------- */
+/* ---- $SYS -------------------------------------------------------------------------------------------------------- */
 
 /* They have no properties, and are decided without memory of other messages. */
 static void test_sys_messages(void) {
