@@ -333,10 +333,15 @@ const char *engine_run(const struct sf_options *options, const char *text, size_
     struct ref_filter *reference = NULL;
     ref_codes codes = ref_parse(options, text, bytes, &reference);
     struct sf_filter *filter = NULL;
+    const size_t untouched = 987654321; /* an error is written only when there is one */
+    result_out->error.offset = untouched;
     char *copy = exact_copy(text, bytes);
     result_out->status = sf_compile(schema, options, copy, bytes, &filter, &result_out->error);
     free(copy);
     const char *wrong = check_same_codes(result_out, codes);
+    if (result_out->status == SF_OK && result_out->error.offset != untouched) {
+        wrong = fault("accepted, but an error is written");
+    }
     if (wrong == NULL && result_out->status == SF_OK) {
         wrong = check_accepted(schema, options, filter, reference, message, &result_out->truth);
     } else if (wrong == NULL) {
