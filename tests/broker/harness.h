@@ -114,6 +114,8 @@ struct client_options {
     uint32_t expiry_s;        /* Session Expiry Interval, MQTT 5 */
     uint16_t receive_maximum; /* 0: none is sent */
     unsigned listener;        /* number of the port, from 1 (also 0) */
+    bool websockets;          /* instead of plain TCP */
+    const char *ca_file;      /* TLS, with the certificates in this file; NULL: none */
     const char *username;
     const char *password;
     const struct publish *will;

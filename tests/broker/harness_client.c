@@ -295,6 +295,12 @@ static struct client *client_new(struct broker *broker, const struct client_opti
         /* A small packet must not wait for the acknowledgement of the one before. */
         rc = mosquitto_int_option(client->mosq, MOSQ_OPT_TCP_NODELAY, 1);
     }
+    if (rc == MOSQ_ERR_SUCCESS && options->websockets) {
+        rc = mosquitto_int_option(client->mosq, MOSQ_OPT_TRANSPORT, MOSQ_T_WEBSOCKETS);
+    }
+    if (rc == MOSQ_ERR_SUCCESS && options->ca_file != NULL) {
+        rc = mosquitto_tls_set(client->mosq, options->ca_file, NULL, NULL, NULL, NULL);
+    }
     if (rc == MOSQ_ERR_SUCCESS && options->username != NULL) {
         rc = mosquitto_username_pw_set(client->mosq, options->username, options->password);
     }

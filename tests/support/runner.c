@@ -27,6 +27,7 @@ static size_t n_deferred;
 static unsigned n_run;
 static unsigned n_failed;
 static bool case_failed;
+static const char *case_skipped; /* the reason; NULL: it is not */
 
 static void run_deferred(void) {
     while (n_deferred > 0) {
@@ -47,6 +48,10 @@ void test_defer(void (*undo)(void *user), void *user) {
 
 bool test_has_failed(void) {
     return case_failed;
+}
+
+void test_skip(const char *reason) {
+    case_skipped = reason;
 }
 
 bool test_check(bool held, const char *file, unsigned line, const char *condition, bool fatal,
@@ -94,6 +99,7 @@ static void on_start(const CU_pTest test, const CU_pSuite suite) {
     (void)test;
     (void)suite;
     case_failed = false;
+    case_skipped = NULL;
 }
 
 static void on_complete(const CU_pTest test, const CU_pSuite suite,
@@ -109,7 +115,11 @@ static void on_complete(const CU_pTest test, const CU_pSuite suite,
     if (case_failed) {
         n_failed++;
     }
-    printf("%s %u - %s\n", case_failed ? "not ok" : "ok", n_run, test->pName);
+    printf("%s %u - %s", case_failed ? "not ok" : "ok", n_run, test->pName);
+    if (case_skipped != NULL && !case_failed) {
+        printf(" # SKIP %s", case_skipped);
+    }
+    printf("\n");
     fflush(stdout);
 }
 

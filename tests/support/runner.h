@@ -59,6 +59,10 @@ void test_defer(void (*undo)(void *user), void *user);
 /* Whether the running case has failed so far: what test_defer runs may say more then. */
 bool test_has_failed(void);
 
+/* Say that the running case cannot be tried here, for want of something that is no part of the project, and is to be
+ * counted as skipped; the case goes on and should return. It can still fail. */
+void test_skip(const char *reason);
+
 /* A line of explanation in the output, "# …". */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
