@@ -144,33 +144,40 @@ static void send_will(struct model *model, int client, int dying) {
     }
 }
 
-bool model_connect(struct model *model, int client, int protocol, bool clean, bool kept, int will) {
+/* broker: a takeover sends the will when the session ends with it and it is not delayed; after the subscriptions of a
+ * clean start are removed, and before those of a session that is not kept. */
+static void take_over(struct model *model, int client, const struct model_connect *connect,
+                      bool present) {
     struct model_session *session = &model->sessions[client];
-    bool present = session->exists && session->kept && !clean;
-    if (session->online) {
-        /* broker: a takeover sends the will only when the session ends with it; and it removes the subscriptions of a
-         * clean start before that, those of a session that is not kept after it */
-        if (clean) {
-            remove_subscriptions(model, session);
-        }
-        if (present) {
-            session->will = -1;
-        }
-        send_will(model, client, client);
+    if (connect->clean) {
+        remove_subscriptions(model, session);
     }
-    session->saved = session->saved || !clean;
+    if (present || session->delayed) {
+        session->will = -1;
+    }
+    send_will(model, client, client);
+}
+
+bool model_connect(struct model *model, int client, const struct model_connect *connect) {
+    struct model_session *session = &model->sessions[client];
+    bool present = session->exists && session->kept && !connect->clean;
+    if (session->online) {
+        take_over(model, client, connect, present);
+    }
+    session->saved = session->saved || !connect->clean;
     if (!present) {
         end_session(model, client);
     }
     session->exists = true;
     session->online = true;
     session->deaf = false;
-    session->kept = kept;
-    session->row = session->row || kept;
-    session->saved = session->saved || !clean;
-    session->clean_start = clean;
-    session->protocol = protocol;
-    session->will = will;
+    session->kept = connect->kept;
+    session->row = session->row || connect->kept;
+    session->saved = session->saved || !connect->clean;
+    session->clean_start = connect->clean;
+    session->protocol = connect->protocol;
+    session->will = connect->will;
+    session->delayed = connect->delayed;
     session->order = ++model->connections;
     return present;
 }
@@ -183,7 +190,9 @@ void model_disconnect(struct model *model, int client, enum model_end end, const
     if (end == MODEL_DISCONNECTED) {
         session->will = -1;
     }
-    send_will(model, client, end == MODEL_WITH_WILL ? -1 : client);
+    if (!session->delayed) {
+        send_will(model, client, end == MODEL_WITH_WILL ? -1 : client);
+    }
     session->online = false;
     session->deaf = false;
     session->saved = session->saved || session->kept;
@@ -221,6 +230,7 @@ void model_kick(struct model *model, int client, bool with_will, const char *den
 }
 
 void model_expire(struct model *model, int client) {
+    send_will(model, client, client);
     end_session(model, client);
 }
 
@@ -251,12 +261,25 @@ static void send_retained(struct model *model, int client,
     }
 }
 
+/* Whether the plugin accepts a filter for this subscription. */
+static bool may_filter(struct model *model, int client,
+                       const struct model_subscription *subscription) {
+    const struct model_session *session = &model->sessions[client];
+    const struct model_subscription *old =
+        model_find(model, client, subscription->group, subscription->topic);
+    size_t n = 0;
+    for (size_t i = 0; i < session->n_subscriptions; i++) {
+        n += session->subscriptions[i].filter >= 0;
+    }
+    return model->rules->filters[subscription->filter].valid && !model_is_mismatched(session) &&
+           (n < model->rules->max_filters || (old != NULL && old->filter >= 0));
+}
+
 int model_subscribe(struct model *model, int client, const struct model_subscription *subscription,
                     int retain_handling) {
     struct model_session *session = &model->sessions[client];
     bool filtered = subscription->filter >= 0;
-    if (filtered &&
-        (!model->rules->filters[subscription->filter].valid || model_is_mismatched(session))) {
+    if (filtered && !may_filter(model, client, subscription)) {
         return MODEL_DENIED;
     }
     struct model_subscription *old =
@@ -382,12 +405,21 @@ static void restore_from_sqlite(struct model *model) {
     }
 }
 
-/* The connected client whose connection is the oldest of those that have a will; -1: none. */
+/* Whether the will of one session is sent before that of another. broker: when it ends it sends those of connected clients
+ * in the order of the connections, and then those that are delayed, the shortest delay first. */
+static bool is_sent_before(const struct model_session *left, const struct model_session *right) {
+    if (left->delayed || right->delayed) {
+        return left->delayed < right->delayed ||
+               (left->delayed == right->delayed && left->will < right->will);
+    }
+    return left->order < right->order;
+}
+
 static int next_with_will(const struct model *model) {
     int first = -1;
     for (int i = 0; i < MODEL_CLIENTS; i++) {
-        const struct model_session *session = &model->sessions[i];
-        if (session->will >= 0 && (first < 0 || session->order < model->sessions[first].order)) {
+        if (model->sessions[i].will >= 0 &&
+            (first < 0 || is_sent_before(&model->sessions[i], &model->sessions[first]))) {
             first = i;
         }
     }
@@ -395,7 +427,6 @@ static int next_with_will(const struct model *model) {
 }
 
 void model_restart(struct model *model) {
-    /* broker: it sends the wills of all connected clients, in the order of their connections */
     for (int client; (client = next_with_will(model)) >= 0;) {
         send_will(model, client, MODEL_CLIENTS);
     }

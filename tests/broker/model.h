@@ -60,6 +60,7 @@ struct model_rules {
     size_t n_messages;
     bool plain; /* the broker alone, without the plugin */
     bool filter_retained;
+    size_t max_filters; /* of one client */
     enum model_persistence persistence;
 };
 
@@ -102,6 +103,7 @@ struct model_session {
     int protocol;
     unsigned order; /* of the connections, which is the order of wills at the end */
     int will;       /* message; -1: none */
+    bool delayed;   /* it waits for the end of the session, or of the broker */
     struct model_subscription subscriptions[MODEL_SUBSCRIPTIONS];
     size_t n_subscriptions;
     struct model_removed removed[MODEL_REMOVED]; /* since it is stored */
@@ -158,9 +160,17 @@ struct model_error {
 
 void model_init(struct model *model, struct model_rules *rules);
 
-/* A connection begins; `will` is a message or -1. Returns whether a session is present. A connection that the client
- * has is taken over. */
-bool model_connect(struct model *model, int client, int protocol, bool clean, bool kept, int will);
+struct model_connect {
+    int protocol;
+    bool clean;
+    bool kept;
+    int will; /* message; -1: none */
+    bool
+        delayed; /* its Will Delay Interval does not pass during a run; that of a later message is longer */
+};
+
+/* A connection begins. Returns whether a session is present. A connection that the client has is taken over. */
+bool model_connect(struct model *model, int client, const struct model_connect *connect);
 
 enum model_end { MODEL_DISCONNECTED, MODEL_WITH_WILL, MODEL_LOST };
 

@@ -145,56 +145,76 @@ static const char *choose_group(void) {
 
 /* ---- connections ----------------------------------------------------------------------------------------------- */
 
-static void do_connect(int client) {
+/* What a client connects with, at random. */
+static struct model_connect choose_connect(int client) {
     struct chance *chance = &run.chance;
-    struct model_session *session = &run.model.sessions[client];
-    int protocol = chance_of(chance, 80) ? 5 : 4;
-    bool clean = chance_of(chance, 25);
+    const struct model_session *session = &run.model.sessions[client];
+    struct model_connect connect = {
+        .protocol = chance_of(chance, 80) ? 5 : 4,
+        .clean = chance_of(chance, 25),
+        .will = -1,
+    };
     if (run.rules.persistence == MODEL_SQLITE && session->online && !session->kept) {
         /* broker: persist-sqlite brings the subscriptions back if a takeover ends a session otherwise */
-        clean = true;
+        connect.clean = true;
     }
-    bool kept = protocol == 5 ? chance_of(chance, 70) : !clean;
-    int will = -1;
+    connect.kept = connect.protocol == 5 ? chance_of(chance, 70) : !connect.clean;
     /* broker: persist-sqlite keeps wills that were cancelled, and sends them after a restart */
     if (run.rules.persistence != MODEL_SQLITE && chance_of(chance, 30)) {
-        will = (int)new_message(client, protocol, false);
+        connect.will = (int)new_message(client, connect.protocol, false);
+        /* broker: a client with a delayed will that is not kept goes on taking messages of its share groups */
+        connect.delayed = connect.protocol == 5 && connect.kept && chance_of(chance, 30);
     }
-    const struct publish will_message = publish_of(will < 0 ? 0 : (unsigned)will);
+    return connect;
+}
+
+/* Open a new connection and, when there is an old one, see how that ends. Returns whether a session is present. */
+static bool open_connection(int client, const struct wire_connect *options) {
+    const struct model_session *session = &run.model.sessions[client];
+    struct wire *old = &run.wires[client];
+    struct wire fresh;
+    bool present = false;
+    wire_init(&fresh);
+    fresh.last_mid = old->last_mid;
+    expect_code("CONNACK", client, 0, wire_connect(&fresh, run.broker, options, &present));
+    if (session->online) {
+        expect_code("end of the old connection", client, 0, wire_await_closed(old));
+        if (session->protocol == 5 && old->disconnect_code != 0x8E) {
+            run_fail("c%d: the old connection ended with 0x%02x", client,
+                     (unsigned)old->disconnect_code);
+        }
+    }
+    wire_deinit(old);
+    *old = fresh;
+    return present;
+}
+
+static void do_connect(int client) {
+    const struct model_connect connect = choose_connect(client);
+    const struct publish will = publish_of(connect.will < 0 ? 0 : (unsigned)connect.will);
     const struct wire_connect options = {
         .id = ids[client],
-        .protocol = protocol,
-        .clean = clean,
-        .expiry_s = kept ? EXPIRY_S : 0,
-        .receive_maximum = (uint16_t)(chance_of(chance, 50) ? 0 : 1 + chance_below(chance, 3)),
-        .will = will < 0 ? NULL : &will_message,
+        .protocol = connect.protocol,
+        .clean = connect.clean,
+        .expiry_s = connect.kept ? EXPIRY_S : 0,
+        .receive_maximum =
+            (uint16_t)(chance_of(&run.chance, 50) ? 0 : 1 + chance_below(&run.chance, 3)),
+        .will = connect.will < 0 ? NULL : &will,
+        .will_delay_s = connect.delayed ? EXPIRY_S + (uint32_t)connect.will : 0,
     };
-    note("c%d connects%s: MQTT %s%s%s", client, session->online ? ", taking over" : "",
-         protocol == 5 ? "5" : "3.1.1", clean ? ", clean" : "", kept ? ", kept" : "");
+    note("c%d connects%s: MQTT %s%s%s", client,
+         run.model.sessions[client].online ? ", taking over" : "",
+         connect.protocol == 5 ? "5" : "3.1.1", connect.clean ? ", clean" : "",
+         connect.kept ? ", kept" : "");
     if (options.receive_maximum > 0) {
         note(", receive maximum %u", options.receive_maximum);
     }
-    if (will >= 0) {
-        note(", will");
-        note_message((unsigned)will);
+    if (connect.will >= 0) {
+        note(connect.delayed ? ", delayed will" : ", will");
+        note_message((unsigned)connect.will);
     }
-
-    struct wire fresh;
-    wire_init(&fresh);
-    fresh.last_mid = run.wires[client].last_mid;
-    bool present = false;
-    expect_code("CONNACK", client, 0, wire_connect(&fresh, run.broker, &options, &present));
-    if (session->online) {
-        int old_protocol = session->protocol;
-        expect_code("end of the old connection", client, 0, wire_await_closed(&run.wires[client]));
-        if (old_protocol == 5 && run.wires[client].disconnect_code != 0x8E) {
-            run_fail("c%d: the old connection ended with 0x%02x", client,
-                     (unsigned)run.wires[client].disconnect_code);
-        }
-    }
-    wire_deinit(&run.wires[client]);
-    run.wires[client] = fresh;
-    bool expected = model_connect(&run.model, client, protocol, clean, kept, will);
+    bool present = open_connection(client, &options);
+    bool expected = model_connect(&run.model, client, &connect);
     run.expired[client] = false;
     note(expected ? " (session present)" : " (new session)");
     if (present != expected) {
@@ -205,7 +225,8 @@ static void do_connect(int client) {
 static void do_disconnect(int client) {
     struct model_session *session = &run.model.sessions[client];
     bool with_will = session->protocol == 5 && chance_of(&run.chance, 20);
-    bool change = session->protocol == 5 && session->kept && chance_of(&run.chance, 20);
+    bool change =
+        session->protocol == 5 && session->kept && !session->delayed && chance_of(&run.chance, 20);
     const uint32_t expiry_s = 0;
     const bool kept = false;
     note("c%d disconnects%s%s", client, with_will ? ", with its will" : "",
@@ -229,10 +250,11 @@ static void do_expire(int client) {
     }
     run.may_expire = false;
     run.expired[client] = true;
-    note("c%d disconnects, and its session expires", client);
+    bool with_will = session->delayed; /* it is sent when the session expires */
+    note("c%d disconnects%s, and its session expires", client, with_will ? ", with its will" : "");
     const uint32_t expiry_s = 1;
-    wire_disconnect(&run.wires[client], 0, &expiry_s);
-    model_disconnect(&run.model, client, MODEL_DISCONNECTED, NULL);
+    wire_disconnect(&run.wires[client], with_will ? 0x04 : 0, &expiry_s);
+    model_disconnect(&run.model, client, with_will ? MODEL_WITH_WILL : MODEL_DISCONNECTED, NULL);
     char line[64];
     snprintf(line, sizeof line, "Expiring client %s due to timeout.", ids[client]);
     if (!broker_await_log(run.broker, line)) {

@@ -78,10 +78,11 @@ static void configure(void) {
     };
     char plugin[512] = "";
     if (!run.rules.plain) {
-        snprintf(
-            plugin, sizeof plugin,
-            "global_plugin " TEST_PLUGIN "\nplugin_opt_retained %s\nplugin_opt_state_file %s\n",
-            run.rules.filter_retained ? "filter" : "deliver", state_file[run.rules.persistence]);
+        snprintf(plugin, sizeof plugin,
+                 "global_plugin " TEST_PLUGIN "\nplugin_opt_retained %s\nplugin_opt_state_file %s\n"
+                 "plugin_opt_max_filters_per_client %zu\n",
+                 run.rules.filter_retained ? "filter" : "deliver",
+                 state_file[run.rules.persistence], run.rules.max_filters);
     }
     const char *log = "log_type none\nlog_type error\nlog_type warning\nlog_type notice\n"
                       "log_type information\nconnection_messages false\n";
@@ -97,6 +98,7 @@ static void begin(void) {
     forget_history();
     run.chance.state = run.seed;
     run.rules.filter_retained = chance_of(&run.chance, 30) && !run.rules.plain;
+    run.rules.max_filters = chance_of(&run.chance, 30) ? 3 : 1000;
     run.rules.n_messages = 1; /* number 0 stands for those without payload */
     run.next_id = 0;
     run.may_expire = run.seed % 4 == 0;

@@ -24,6 +24,7 @@ enum {
     PROP_CORRELATION = 0x09,
     PROP_SUBSCRIPTION_ID = 0x0B,
     PROP_SESSION_EXPIRY = 0x11,
+    PROP_WILL_DELAY = 0x18,
     PROP_RECEIVE_MAXIMUM = 0x21,
     PROP_TOPIC_ALIAS = 0x23,
     PROP_USER = 0x26,
@@ -478,14 +479,18 @@ static bool open_socket(struct wire *wire, struct broker *broker) {
            setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0;
 }
 
-static void put_will(struct body *body, int protocol, const struct publish *will) {
-    if (protocol == 5) {
+static void put_will(struct body *body, const struct wire_connect *options) {
+    if (options->protocol == 5) {
         struct body properties = {.n = 0};
-        put_message_properties(&properties, will);
+        if (options->will_delay_s > 0) {
+            put_byte(&properties, PROP_WILL_DELAY);
+            put_u32(&properties, options->will_delay_s);
+        }
+        put_message_properties(&properties, options->will);
         put_properties(body, &properties);
     }
-    put_text(body, will->topic);
-    put_text(body, will->payload);
+    put_text(body, options->will->topic);
+    put_text(body, options->will->payload);
 }
 
 static void put_connect(struct wire *wire, const struct wire_connect *options) {
@@ -513,7 +518,7 @@ static void put_connect(struct wire *wire, const struct wire_connect *options) {
     }
     put_text(&body, options->id);
     if (will != NULL) {
-        put_will(&body, options->protocol, will);
+        put_will(&body, options);
     }
     put_packet(wire, RAW_CONNECT, &body);
 }

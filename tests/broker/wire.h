@@ -74,6 +74,7 @@ struct wire_connect {
     uint32_t expiry_s;        /* MQTT 5 */
     uint16_t receive_maximum; /* MQTT 5; 0: none is sent */
     const struct publish *will;
+    uint32_t will_delay_s; /* MQTT 5 */
 };
 
 void wire_init(struct wire *wire);
