@@ -400,6 +400,26 @@ static void test_the_interval_can_be_long_or_none(void) {
     CHECK(client_fence(watcher, watcher) == 0, "nothing at all: %zu", client_count(watcher));
 }
 
+/* examples/prometheus has each of them. */
+static void test_the_prometheus_example_knows_all_topics(void) {
+    char path[512], line[512];
+    snprintf(path, sizeof path, "%s/examples/prometheus/mqtt-exporter.yaml", TEST_SOURCE_DIR);
+    FILE *file = fopen(path, "r");
+    REQUIRE(file != NULL, "%s", path);
+    size_t n_known = 0, n = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char name[512];
+        if (sscanf(line, " mqtt_name: %511s", name) == 1) {
+            n++;
+            for (size_t i = 0; i < N_ROWS(topics); i++) {
+                n_known += strcmp(topics[i], name) == 0;
+            }
+        }
+    }
+    fclose(file);
+    CHECK(n == N_ROWS(topics) && n_known == n, "%zu metrics, %zu of them known", n, n_known);
+}
+
 /* ---- why a subscription was refused ---- */
 
 /* Subscribe to all refusals. One of the counters is below that topic too: let it come and be forgotten. */
@@ -625,6 +645,7 @@ int main(int argc, char **argv) {
         TEST(test_counters_are_published_when_they_change),
         TEST(test_enabled_and_large_numbers),
         TEST(test_the_interval_can_be_long_or_none),
+        TEST(test_the_prometheus_example_knows_all_topics),
         TEST(test_a_refusal_is_told_under_sys),
         TEST(test_client_identifiers_in_the_topic),
         TEST(test_long_subscriptions_are_cut),
