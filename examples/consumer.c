@@ -8,6 +8,7 @@
  * everything (--plain: such a broker), and a message that had waited in a queue was judged by the filter of that time.
  *
  *     cc consumer.c -o consumer $(pkg-config --cflags --libs subfilter libmosquitto)
+ *     (from a build that is not installed: PKG_CONFIG_PATH=build/meson-uninstalled; build/examples/consumer is there)
  *     ./consumer localhost 1883 'sensor/+/temperature?location=roomA&value>25'
  *
  * Prints "subscribed", then for each message "match" or "nomatch", its topic and its payload.

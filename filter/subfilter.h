@@ -10,12 +10,15 @@
  *     struct sf_error error;
  *     if (sf_compile(schema, NULL, "location=roomA&value>25", 23, &filter, &error) != SF_OK) {
  *         fprintf(stderr, "%s at %zu: %s\n", sf_status_name(error.code), error.offset, error.text);
+ *         return false;
  *     }
  *     struct sf_message *message = sf_message_new(schema);
- *     sf_message_reset(message);
  *     sf_message_add(message, "location", 8, "roomA", 5);
  *     sf_message_add(message, "value", 5, "26.5", 4);
  *     bool deliver = sf_eval(filter, message) == SF_TRUE;
+ *     sf_message_free(message);
+ *     sf_filter_unref(filter);
+ *     sf_schema_free(schema);
  *
  * "LANGUAGE" below is docs/language.md, which defines what every expression means.
  *
@@ -141,7 +144,7 @@ struct sf_message;
 struct sf_options {
     unsigned dialects;           /* sum of enum sf_dialect: those that may be used */
     size_t max_expression_bytes; /* longer expressions are refused */
-    bool strict_integers;        /* RocketMQ's integer rule (LANGUAGE, differences) */
+    bool strict_integers;        /* RocketMQ's integer rule (LANGUAGE, the option strict_integers) */
     const char *tag_key;         /* NUL-terminated, borrowed: the property that carries the tag */
 };
 #define SF_OPTIONS_INIT                                                                            \
@@ -217,7 +220,7 @@ SF_PUBLIC SF_MUST_CHECK enum sf_status sf_message_reset(struct sf_message *messa
 SF_PUBLIC bool sf_message_add(struct sf_message *message, const char *name, size_t name_bytes,
                               const char *value, size_t value_bytes);
 
-/* System attributes (LANGUAGE, $ attributes). What is not set is absent. Text is kept until the next reset or free. */
+/* System attributes (LANGUAGE, system attributes). What is not set is absent. Text is kept until the next reset or free. */
 SF_PUBLIC void sf_message_set_topic(struct sf_message *message, const char *text, size_t bytes);
 SF_PUBLIC void sf_message_set_content_type(struct sf_message *message, const char *text,
                                            size_t bytes);
