@@ -2,7 +2,7 @@
  *
  * The model test: its steps (see model_run.h). Each does something to the broker, tells the model, and notes it.
  */
-#include "model_run.h"
+#include "model_steps.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,12 +11,10 @@
 
 enum {
     MANY_WAITING = MODEL_COPIES / 2, /* then their receivers are connected */
-    MANY_SUBSCRIPTIONS = 12,         /* then a client subscribes only to what it has */
     BURST = 5,                       /* messages of one step */
-    EXPIRY_S = 3600,                 /* longer than any run */
 };
 
-static const char *const ids[MODEL_CLIENTS] = {"c0", "c1", "c2", "c3", "c4", "c5"};
+const char *const run_ids[MODEL_CLIENTS] = {"c0", "c1", "c2", "c3", "c4", "c5"};
 
 /* ---- what happened --------------------------------------------------------------------------------------------- */
 
@@ -31,7 +29,7 @@ void run_fail(const char *format, ...) {
 }
 
 /* Append to what is said about the present step. */
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...) {
+void run_note(const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -48,26 +46,26 @@ __attribute__((format(printf, 1, 2))) static void note(const char *format, ...) 
     run.history[run.step] = joined;
 }
 
-static void note_message(unsigned number) {
+void run_note_message(unsigned number) {
     const struct model_message *message = &run.rules.messages[number];
-    note(" #%u %s qos %d%s%s", number, message->topic, message->qos,
-         message->retain ? " retain" : "", message->payload[0] == '\0' ? " empty" : "");
+    run_note(" #%u %s qos %d%s%s", number, message->topic, message->qos,
+             message->retain ? " retain" : "", message->payload[0] == '\0' ? " empty" : "");
     for (const char *const *at = message->user; *at != NULL; at += 2) {
-        note(" %s=%s", at[0], at[1]);
+        run_note(" %s=%s", at[0], at[1]);
     }
     if (message->content_type != NULL) {
-        note(" $content_type=%s", message->content_type);
+        run_note(" $content_type=%s", message->content_type);
     }
     if (message->response_topic != NULL) {
-        note(" $response_topic=%s", message->response_topic);
+        run_note(" $response_topic=%s", message->response_topic);
     }
     if (strlen(message->payload) > 8) {
-        note(" (%zu bytes)", strlen(message->payload));
+        run_note(" (%zu bytes)", strlen(message->payload));
     }
-    note(";");
+    run_note(";");
 }
 
-static void expect_code(const char *what, int client, int expected, int code) {
+void run_expect_code(const char *what, int client, int expected, int code) {
     if (code < 0) {
         run_fail("c%d: %s: %s", client, what,
                  code == WIRE_CLOSED    ? "the broker closed the connection"
@@ -92,7 +90,7 @@ static unsigned add_message(const struct model_message *message, const char *res
     return number;
 }
 
-static unsigned new_message(int client, int protocol, bool may_be_empty) {
+unsigned run_new_message(int client, int protocol, bool may_be_empty) {
     struct model_message message;
     pool_message(&run.chance, protocol, &message);
     message.publisher = client;
@@ -111,7 +109,7 @@ static unsigned new_twin(unsigned number) {
     return add_message(&twin, twin.payload[0] == '\0' ? NULL : rest);
 }
 
-static struct publish publish_of(unsigned number) {
+struct publish run_publish_of(unsigned number) {
     const struct model_message *message = &run.rules.messages[number];
     return (struct publish){
         .topic = message->topic,
@@ -138,264 +136,9 @@ static int choose_client(bool online) {
     return -1;
 }
 
-static const char *choose_group(void) {
-    static const char *const groups[] = {"", "", "", "g1", "g1", "g2"};
-    return groups[chance_below(&run.chance, N_ROWS(groups))];
-}
-
-/* ---- connections ----------------------------------------------------------------------------------------------- */
-
-/* What a client connects with, at random. */
-static struct model_connect choose_connect(int client) {
-    struct chance *chance = &run.chance;
-    const struct model_session *session = &run.model.sessions[client];
-    struct model_connect connect = {
-        .protocol = chance_of(chance, 80) ? 5 : 4,
-        .clean = chance_of(chance, 25),
-        .will = -1,
-    };
-    if (run.rules.persistence == MODEL_SQLITE && session->online && !session->kept) {
-        /* broker: persist-sqlite brings the subscriptions back if a takeover ends a session otherwise */
-        connect.clean = true;
-    }
-    connect.kept = connect.protocol == 5 ? chance_of(chance, 70) : !connect.clean;
-    /* broker: persist-sqlite keeps wills that were cancelled, and sends them after a restart */
-    if (run.rules.persistence != MODEL_SQLITE && chance_of(chance, 30)) {
-        connect.will = (int)new_message(client, connect.protocol, false);
-        /* broker: a client with a delayed will that is not kept goes on taking messages of its share groups */
-        connect.delayed = connect.protocol == 5 && connect.kept && chance_of(chance, 30);
-    }
-    return connect;
-}
-
-/* Open a new connection and, when there is an old one, see how that ends. Returns whether a session is present. */
-static bool open_connection(int client, const struct wire_connect *options) {
-    const struct model_session *session = &run.model.sessions[client];
-    struct wire *old = &run.wires[client];
-    struct wire fresh;
-    bool present = false;
-    wire_init(&fresh);
-    fresh.last_mid = old->last_mid;
-    expect_code("CONNACK", client, 0, wire_connect(&fresh, run.broker, options, &present));
-    if (session->online) {
-        expect_code("end of the old connection", client, 0, wire_await_closed(old));
-        if (session->protocol == 5 && old->disconnect_code != 0x8E) {
-            run_fail("c%d: the old connection ended with 0x%02x", client,
-                     (unsigned)old->disconnect_code);
-        }
-    }
-    wire_deinit(old);
-    *old = fresh;
-    return present;
-}
-
-static void do_connect(int client) {
-    const struct model_connect connect = choose_connect(client);
-    const struct publish will = publish_of(connect.will < 0 ? 0 : (unsigned)connect.will);
-    const struct wire_connect options = {
-        .id = ids[client],
-        .protocol = connect.protocol,
-        .clean = connect.clean,
-        .expiry_s = connect.kept ? EXPIRY_S : 0,
-        .receive_maximum =
-            (uint16_t)(chance_of(&run.chance, 50) ? 0 : 1 + chance_below(&run.chance, 3)),
-        .will = connect.will < 0 ? NULL : &will,
-        .will_delay_s = connect.delayed ? EXPIRY_S + (uint32_t)connect.will : 0,
-    };
-    note("c%d connects%s: MQTT %s%s%s", client,
-         run.model.sessions[client].online ? ", taking over" : "",
-         connect.protocol == 5 ? "5" : "3.1.1", connect.clean ? ", clean" : "",
-         connect.kept ? ", kept" : "");
-    if (options.receive_maximum > 0) {
-        note(", receive maximum %u", options.receive_maximum);
-    }
-    if (connect.will >= 0) {
-        note(connect.delayed ? ", delayed will" : ", will");
-        note_message((unsigned)connect.will);
-    }
-    bool present = open_connection(client, &options);
-    bool expected = model_connect(&run.model, client, &connect);
-    run.expired[client] = false;
-    note(expected ? " (session present)" : " (new session)");
-    if (present != expected) {
-        run_fail("c%d: session present %d instead of %d", client, present, expected);
-    }
-}
-
-static void do_disconnect(int client) {
-    struct model_session *session = &run.model.sessions[client];
-    bool with_will = session->protocol == 5 && chance_of(&run.chance, 20);
-    bool change =
-        session->protocol == 5 && session->kept && !session->delayed && chance_of(&run.chance, 20);
-    const uint32_t expiry_s = 0;
-    const bool kept = false;
-    note("c%d disconnects%s%s", client, with_will ? ", with its will" : "",
-         change ? ", ending its session" : "");
-    wire_disconnect(&run.wires[client], with_will ? 0x04 : 0, change ? &expiry_s : NULL);
-    model_disconnect(&run.model, client, with_will ? MODEL_WITH_WILL : MODEL_DISCONNECTED,
-                     change ? &kept : NULL);
-}
-
-static void do_drop(int client) {
-    note("c%d is lost", client);
-    wire_drop(&run.wires[client]);
-    model_disconnect(&run.model, client, MODEL_LOST, NULL);
-}
-
-static void do_expire(int client) {
-    struct model_session *session = &run.model.sessions[client];
-    if (!run.may_expire || session->protocol != 5 || !session->kept) {
-        do_disconnect(client);
-        return;
-    }
-    run.may_expire = false;
-    run.expired[client] = true;
-    bool with_will = session->delayed; /* it is sent when the session expires */
-    note("c%d disconnects%s, and its session expires", client, with_will ? ", with its will" : "");
-    const uint32_t expiry_s = 1;
-    wire_disconnect(&run.wires[client], with_will ? 0x04 : 0, &expiry_s);
-    model_disconnect(&run.model, client, with_will ? MODEL_WITH_WILL : MODEL_DISCONNECTED, NULL);
-    char line[64];
-    snprintf(line, sizeof line, "Expiring client %s due to timeout.", ids[client]);
-    if (!broker_await_log(run.broker, line)) {
-        run_fail("c%d: its session does not expire", client);
-    }
-    model_expire(&run.model, client);
-}
-
-static void do_deafen(int client) {
-    note("c%d goes deaf", client);
-    run.wires[client].deaf = true;
-    run.model.sessions[client].deaf = true;
-}
-
-static void do_wake(int client) {
-    note("c%d wakes", client);
-    wire_wake(&run.wires[client]);
-    run.model.sessions[client].deaf = false;
-}
-
-/* ---- subscriptions --------------------------------------------------------------------------------------------- */
-
-/* A text with a '?' that MQTT 5 clients cannot mean literally, sent all the same: see DESIGN decision D4. */
-static void subscribe_raw(int client, const char *group, const char *text, int qos) {
-    const struct model_subscription *literal = model_find(&run.model, client, group, "a?b");
-    bool closes = literal != NULL && literal->seen && (group[0] == '\0' || literal->filter < 0);
-    if (closes && run.rules.persistence == MODEL_SQLITE) {
-        note(" (not sent)"); /* broker: what a plugin removes stays in the database */
-        return;
-    }
-    int codes[WIRE_ENTRIES];
-    int failed = wire_subscribe(&run.wires[client], &(struct subscribe){.topic = text, .qos = qos},
-                                1, codes);
-    if (!closes) {
-        expect_code("SUBACK", client, MODEL_DENIED, failed != 0 ? failed : codes[0]);
-    } else if (failed != WIRE_CLOSED) {
-        run_fail("c%d: the broker does not close the connection", client);
-    } else {
-        note(" (closed)");
-        wire_lose(&run.wires[client]);
-        model_unsubscribe(&run.model, client, group, "a?b"); /* it is given up */
-        model_disconnect(&run.model, client, MODEL_LOST, NULL);
-    }
-}
-
-/* One of the subscriptions that a session has, or NULL. */
-static const struct model_subscription *choose_subscription(const struct model_session *session) {
+const struct model_subscription *run_choose_subscription(const struct model_session *session) {
     size_t n = session->n_subscriptions;
     return n == 0 ? NULL : &session->subscriptions[chance_below(&run.chance, (unsigned)n)];
-}
-
-static struct model_subscription choose_entry(const struct model_session *session) {
-    struct chance *chance = &run.chance;
-    bool five = session->protocol == 5;
-    struct model_subscription entry = {
-        .qos = (int)chance_below(chance, 3),
-        .no_local = five && chance_of(chance, 15),
-        .retain_as_published = five && chance_of(chance, 30),
-        .filter = five && !run.rules.plain && chance_of(chance, 70) ? pool_filter(chance) : -1,
-    };
-    const struct model_subscription *old = choose_subscription(session);
-    bool many = session->n_subscriptions >= MANY_SUBSCRIPTIONS;
-    bool again = old != NULL && (many || chance_of(chance, 30));
-    strcpy(entry.topic, again ? old->topic : pool_topic_filter(chance));
-    strcpy(entry.group, again ? old->group : choose_group());
-    entry.no_local = entry.no_local && entry.group[0] == '\0'; /* MQTT 5 forbids it */
-    return entry;
-}
-
-static void do_subscribe(int client) {
-    struct chance *chance = &run.chance;
-    struct model_session *session = &run.model.sessions[client];
-    struct model_subscription entries[WIRE_ENTRIES];
-    struct subscribe sent[WIRE_ENTRIES];
-    char texts[WIRE_ENTRIES][POOL_TEXT_BYTES];
-    bool five = session->protocol == 5;
-    size_t n = 1 + (chance_of(chance, 75) ? 0 : chance_below(chance, WIRE_ENTRIES));
-    uint32_t id = five && chance_of(chance, 85) ? ++run.next_id : 0;
-    note("c%d subscribes, id %u:", client, id);
-    for (size_t i = 0; i < n; i++) {
-        struct model_subscription *entry = &entries[i];
-        *entry = choose_entry(session);
-        entry->id = id;
-        const char *expression = entry->filter < 0 ? NULL : run.rules.filters[entry->filter].text;
-        pool_write(chance, entry->group, entry->topic, expression, texts[i]);
-        sent[i] = (struct subscribe){
-            .topic = texts[i],
-            .qos = entry->qos,
-            .id = id,
-            .no_local = entry->no_local,
-            .retain_as_published = entry->retain_as_published,
-            .retain_handling = five ? (int)chance_below(chance, 3) : 0,
-        };
-        note(" %s qos %d%s%s, retain handling %d;", texts[i], entry->qos,
-             entry->no_local ? ", no local" : "",
-             entry->retain_as_published ? ", retain as published" : "", sent[i].retain_handling);
-        if (five && !run.rules.plain && expression == NULL && strchr(texts[i], '?') != NULL) {
-            subscribe_raw(client, entry->group, texts[i], entry->qos); /* alone */
-            return;
-        }
-    }
-    int codes[WIRE_ENTRIES];
-    int failed = wire_subscribe(&run.wires[client], sent, n, codes);
-    for (size_t i = 0; i < n; i++) {
-        int expected = model_subscribe(&run.model, client, &entries[i], sent[i].retain_handling);
-        note(expected == MODEL_DENIED ? " refused" : " granted");
-        expect_code("SUBACK", client, expected, failed != 0 ? failed : codes[i]);
-    }
-}
-
-static void do_unsubscribe(int client) {
-    struct chance *chance = &run.chance;
-    struct model_session *session = &run.model.sessions[client];
-    bool five = session->protocol == 5;
-    char topic[MODEL_TOPIC_BYTES];
-    char group[8];
-    strcpy(topic, pool_topic_filter(chance));
-    strcpy(group, choose_group());
-    const struct model_subscription *old = choose_subscription(session);
-    if (old != NULL && chance_of(chance, 85)) {
-        strcpy(topic, old->topic);
-        strcpy(group, old->group);
-    }
-    const char *expression = NULL;
-    if (five && !run.rules.plain &&
-        chance_of(chance, 50)) { /* any, not only its own: it is not read */
-        expression = run.rules.filters[pool_filter(chance)].text;
-    }
-    char text[POOL_TEXT_BYTES];
-    pool_write(chance, group, topic, expression, text);
-    note("c%d unsubscribes from %s", client, text);
-    if (five && !run.rules.plain && expression == NULL && strcmp(topic, "a?b") == 0) {
-        /* an exact known literal goes first; otherwise this is topic filter "a" with an expression "b" */
-        const struct model_subscription *literal = model_find(&run.model, client, group, topic);
-        if (literal == NULL || !literal->seen || (group[0] != '\0' && literal->filter >= 0)) {
-            strcpy(topic, "a");
-        }
-    }
-    int code = wire_unsubscribe(&run.wires[client], text);
-    int expected = model_unsubscribe(&run.model, client, group, topic);
-    expect_code("UNSUBACK", client, five ? expected : 0, code);
 }
 
 /* ---- publishing ------------------------------------------------------------------------------------------------ */
@@ -413,7 +156,7 @@ static void release(int client, uint16_t *mids, size_t *n_mids) {
     struct model_session *session = &run.model.sessions[client];
     uint16_t mid = 0;
     unsigned number = take_held(session, &mid);
-    note(" PUBREL #%u;", number);
+    run_note(" PUBREL #%u;", number);
     wire_put_ack(&run.wires[client], RAW_PUBREL, mid);
     mids[(*n_mids)++] = mid;
     model_publish(&run.model, number, false);
@@ -422,8 +165,8 @@ static void release(int client, uint16_t *mids, size_t *n_mids) {
 static void expect_acknowledgement(int client, enum raw_type type, uint16_t mid) {
     enum { NO_MATCHING_SUBSCRIBERS = 0x10 };
     int code = wire_await(&run.wires[client], type, mid);
-    expect_code("acknowledgement", client, code == NO_MATCHING_SUBSCRIBERS ? MODEL_ANY_CODE : 0,
-                code);
+    run_expect_code("acknowledgement", client, code == NO_MATCHING_SUBSCRIBERS ? MODEL_ANY_CODE : 0,
+                    code);
 }
 
 /* Several messages at once: the broker deals with them one after the other and finds the same addresses free again. */
@@ -438,16 +181,16 @@ static void do_publish(int client) {
     } sent[BURST];
     size_t n_sent = 1 + (chance_of(&run.chance, 50) ? 0 : chance_below(&run.chance, BURST));
 
-    note("c%d publishes", client);
+    run_note("c%d publishes", client);
     for (size_t i = 0; i < n_sent; i++) {
         while (session->n_held > 0 && chance_of(&run.chance, 25)) {
             release(client, released, &n_released);
         }
         sent[i].message = i > 0 && chance_of(&run.chance, 50)
                               ? new_twin(sent[i - 1].message)
-                              : new_message(client, session->protocol, true);
-        note_message(sent[i].message);
-        const struct publish publish = publish_of(sent[i].message);
+                              : run_new_message(client, session->protocol, true);
+        run_note_message(sent[i].message);
+        const struct publish publish = run_publish_of(sent[i].message);
         sent[i].mid = wire_put_publish(wire, &publish);
         if (publish.qos < 2) {
             model_publish(&run.model, sent[i].message, true);
@@ -505,7 +248,7 @@ static void command(const struct publish *properties, const char *text) {
 
 /* A topic filter that the client of a session may not be subscribed to while it is kicked, or NULL. */
 static const char *choose_denied(const struct model_session *session) {
-    const struct model_subscription *chosen = choose_subscription(session);
+    const struct model_subscription *chosen = run_choose_subscription(session);
     if (chosen == NULL || chance_of(&run.chance, 50)) {
         return NULL;
     }
@@ -535,18 +278,18 @@ static void do_kick(int client) {
     char denied[MODEL_TOPIC_BYTES] = ""; /* a copy: the original goes with the subscription */
     const char *chosen = choose_denied(session);
     if (must_not_be_kicked(session)) {
-        do_disconnect(client);
+        step_disconnect(client);
         return;
     }
     strcpy(denied, chosen == NULL ? "" : chosen);
-    note("c%d is kicked%s%s%s", client, with_will ? ", with its will" : "",
-         chosen == NULL ? "" : ", and may not be subscribed to ", denied);
+    run_note("c%d is kicked%s%s%s", client, with_will ? ", with its will" : "",
+             chosen == NULL ? "" : ", and may not be subscribed to ", denied);
     char text[128];
     snprintf(text, sizeof text, "kick c%d %d %s", client, with_will, denied);
     command(NULL, text);
     model_kick(&run.model, client, with_will, chosen == NULL ? NULL : denied);
     if (online) {
-        expect_code("end of the connection", client, 0, wire_await_closed(&run.wires[client]));
+        run_expect_code("end of the connection", client, 0, wire_await_closed(&run.wires[client]));
         if (five && run.wires[client].disconnect_code != 0x98) {
             run_fail("c%d: kicked with 0x%02x", client,
                      (unsigned)run.wires[client].disconnect_code);
@@ -560,15 +303,15 @@ static void do_publish_by_plugin(int client) {
     bool bare = chance_of(&run.chance, 50);
     unsigned last = 0;
     size_t n = 1 + chance_below(&run.chance, BURST);
-    note("a plugin publishes%s%s", to_all ? "" : " to ", to_all ? "" : ids[client]);
+    run_note("a plugin publishes%s%s", to_all ? "" : " to ", to_all ? "" : run_ids[client]);
     for (size_t i = 0; i < n; i++) {
-        unsigned number = i == 0 ? new_message(-1, bare ? 4 : 5, false) : new_twin(last);
+        unsigned number = i == 0 ? run_new_message(-1, bare ? 4 : 5, false) : new_twin(last);
         const struct model_message *message = &run.rules.messages[number];
         last = number;
-        note_message(number);
-        const struct publish properties = publish_of(number);
+        run_note_message(number);
+        const struct publish properties = run_publish_of(number);
         char text[128];
-        snprintf(text, sizeof text, "publish %s %d %d %s %s", to_all ? "*" : ids[client],
+        snprintf(text, sizeof text, "publish %s %d %d %s %s", to_all ? "*" : run_ids[client],
                  message->qos, message->retain, message->topic, message->payload);
         command(&properties, text);
         if (to_all) {
@@ -593,7 +336,7 @@ static void lose_connections(void) {
 }
 
 static void do_restart(void) {
-    note("the broker is stopped and started");
+    run_note("the broker is stopped and started");
     int status = broker_stop(run.broker);
     if (status != 0) {
         run_fail("the broker ended with status %d", status);
@@ -624,7 +367,7 @@ static void do_crash(void) {
     }
     /* broker: persist-sqlite commits at the beginning of a turn: now everything is in the file */
     run_settle();
-    note("the broker is killed and started");
+    run_note("the broker is killed and started");
     broker_kill(run.broker);
     lose_connections();
     if (!broker_try_run(run.broker)) {
@@ -640,11 +383,11 @@ static void do_crash(void) {
 
 static void do_save(void) {
     if (run.rules.persistence == MODEL_DATABASE) {
-        note("the broker saves");
+        run_note("the broker saves");
         broker_save(run.broker);
         run.saved = run.model;
     } else {
-        note("the broker reloads");
+        run_note("the broker reloads");
         broker_reload(run.broker);
     }
 }
@@ -669,9 +412,9 @@ static void do_online(int client) {
         unsigned weight;
         void (*act)(int client);
     } actions[] = {
-        {40, do_publish}, {26, do_subscribe}, {8, do_unsubscribe}, {5, do_disconnect},
-        {5, do_drop},     {4, do_connect},    {2, do_kick},        {4, do_publish_by_plugin},
-        {3, do_deafen},   {1, do_expire},
+        {40, do_publish}, {26, step_subscribe}, {8, step_unsubscribe}, {5, step_disconnect},
+        {5, step_drop},   {4, step_connect},    {2, do_kick},          {4, do_publish_by_plugin},
+        {3, step_deafen}, {1, step_expire},
     };
     unsigned total = 0;
     for (size_t i = 0; i < N_ROWS(actions); i++) {
@@ -692,9 +435,9 @@ void run_act(void) {
     int overfull = overfull_client();
     if (overfull >= 0) {
         if (run.model.sessions[overfull].online) {
-            do_wake(overfull);
+            step_wake(overfull);
         } else {
-            do_connect(overfull);
+            step_connect(overfull);
         }
         return;
     }
@@ -706,9 +449,9 @@ void run_act(void) {
     int client = choose_client(true);
     int offline = choose_client(false);
     if (client < 0 || (offline >= 0 && chance_of(chance, 15))) {
-        do_connect(offline);
+        step_connect(offline);
     } else if (run.model.sessions[client].deaf && chance_of(chance, 25)) {
-        do_wake(client);
+        step_wake(client);
     } else {
         do_online(client);
     }
@@ -736,7 +479,7 @@ void run_settle(void) {
     }
     for (int i = 0; i < MODEL_CLIENTS && !run.failed; i++) {
         if (run.model.sessions[i].online) {
-            expect_code("PINGRESP", i, 0, wire_settle(&run.wires[i]));
+            run_expect_code("PINGRESP", i, 0, wire_settle(&run.wires[i]));
         }
     }
     for (int i = 0; i < MODEL_CLIENTS && !run.failed; i++) {
