@@ -140,12 +140,21 @@ static json_t *list_filters(struct request *request, json_t *command, const char
 
 /* ---- getStats, resetStats, setEnabled ---- */
 
+/* Sessions that live; others are only remembered, for what the broker may bring back. */
+static json_int_t count_sessions(const struct sessions *sessions) {
+    json_int_t n = 0;
+    for (const struct session *session = sessions->by_id; session != NULL; session = session->hh.next) {
+        n += !session->over;
+    }
+    return n;
+}
+
 static json_t *get_stats(struct request *request, json_t *command, const char **error) {
     (void)command, (void)error;
     const struct plugin *plugin = request->plugin;
     const struct delivery_counts *counts = &plugin->delivery.counts;
     return json_pack("{sb, sI, sI, sI, sI, s{sI, sI, sI, sI, sI, sI}, sI, sb}", "enabled",
-                     plugin->settings.live.enabled, "sessions", (json_int_t)plugin->sessions.n_sessions,
+                     plugin->settings.live.enabled, "sessions", count_sessions(&plugin->sessions),
                      "knownSubscriptions", (json_int_t)plugin->sessions.n_subscriptions, "subscriptions",
                      (json_int_t)plugin->sessions.n_filters, "filters", (json_int_t)sf_schema_filters(plugin->schema),
                      "messages", "passed", (json_int_t)counts->passed, "dropped", (json_int_t)counts->dropped,
