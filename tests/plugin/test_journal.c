@@ -319,6 +319,9 @@ static void try_full_disk(size_t room, bool shared) {
               "room for %zu: %s", room, strerror(state.journal.error));
         allow_all(NULL); /* for the copy */
         check_crash(before, "after the failure", room);
+        state_subscribe(&state, "c", "plain/4", NULL, 0,
+                        0); /* there is room again, but nothing may be added */
+        check_crash(before, "after one more", room);
         fill_disk(0);
         CHECK(!state_subscribe(&state, "d", "b", "v=1", 0, 0), "refused while unwell");
         state_unsubscribe(&state, "c", "plain/1");

@@ -18,6 +18,11 @@ static const char way_out[] =
     "Restore the file from a copy; or remove it, and the sessions that had filters are "
     "delivered unfiltered until they subscribe again";
 
+static void close_state(void *user) {
+    (void)user;
+    state_close(&state);
+}
+
 /* ---- cut ---- */
 
 enum { MAX_STEPS = 80 };
@@ -245,6 +250,25 @@ static void test_journal_refuses_what_is_no_journal_of_ours(void) {
     }
 }
 
+/* What is in force stays in force, whatever the options say now about new filters (decision D11). */
+static void test_journal_loads_filters_that_would_be_refused_now(void) {
+    static const char text[] =
+        HEAD "{\"client\":\"c\",\"topic\":\"a\",\"filter\":\"sql:x = 1\",\"options\":0}\n"
+             "{\"client\":\"c\",\"topic\":\"b\",\"filter\":\"tag:x\",\"options\":0}\n";
+    const char *path = journal_path("j");
+    file_write(path, text, sizeof text - 1);
+    struct sf_options options = SF_OPTIONS_INIT;
+    options.dialects = SF_DIALECT_KV;
+    options.max_expression_bytes = 1;
+    test_defer(close_state, NULL);
+    state.schema = sf_schema_new();
+    REQUIRE(state.schema != NULL, "memory");
+    CHECK(journal_open(&state.journal, path, &state.sessions, state.schema, &options, &state.torn,
+                       state.error),
+          "%s", state.error);
+    CHECK(state.sessions.n_filters == 2, "%zu filters", state.sessions.n_filters);
+}
+
 static void test_journal_takes_a_first_line_without_its_end(void) {
     const char *path = journal_path("j");
     file_write(path, HEAD, strlen(HEAD) - 1);
@@ -393,6 +417,7 @@ int main(int argc, char **argv) {
         TEST(test_journal_with_a_nul_in_a_line),
         TEST(test_journal_refuses_lines_that_are_no_records),
         TEST(test_journal_refuses_what_is_no_journal_of_ours),
+        TEST(test_journal_loads_filters_that_would_be_refused_now),
         TEST(test_journal_takes_a_first_line_without_its_end),
         TEST(test_journal_applies_records_in_order),
         TEST(test_journal_with_any_byte_changed),

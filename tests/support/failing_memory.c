@@ -132,3 +132,7 @@ void *memory_malloc(size_t size) {
 void memory_free(void *block) {
     __wrap_free(block);
 }
+
+void *memory_reliable_malloc(size_t size) {
+    return count(__real_malloc(size));
+}

@@ -32,4 +32,7 @@ bool memory_disarm(void);
 void *memory_malloc(size_t size);
 void memory_free(void *block);
 
+/* The same, but it never fails, for a library that is not under test. */
+void *memory_reliable_malloc(size_t size);
+
 #endif
