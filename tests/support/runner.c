@@ -165,6 +165,9 @@ int run_tests(int argc, char **argv, const struct test_case *cases, size_t n_cas
     return result == CUE_SUCCESS && n_failed == 0 && n_run == n_selected ? 0 : 1;
 }
 
+/* The ordinary run is the same for everybody, so that a red one is the fault of the change; long runs explore. */
+#define DAILY_SEED UINT64_C(20261130)
+
 uint64_t test_seed(void) {
     static bool known;
     static uint64_t seed;
@@ -174,6 +177,8 @@ uint64_t test_seed(void) {
     const char *wanted = getenv("TEST_SEED");
     if (wanted != NULL && *wanted != '\0') {
         seed = strtoull(wanted, NULL, 10);
+    } else if (!test_long()) {
+        seed = DAILY_SEED;
     } else {
         struct timespec now = {0};
         clock_gettime(CLOCK_REALTIME, &now);

@@ -66,7 +66,8 @@ void test_skip(const char *reason);
 /* A line of explanation in the output, "# …". */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The seed of this run: TEST_SEED, else a new one. Printed with the first call, so that a failure can be repeated. */
+/* The seed of this run: TEST_SEED; else the same in each ordinary run, and a new one in each long run. Printed with the
+ * first call, so that a failure can be repeated. */
 uint64_t test_seed(void);
 
 /* The next number of a small generator (splitmix64) whose state the test owns and starts from test_seed(). */
