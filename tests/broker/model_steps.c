@@ -474,8 +474,9 @@ static void report(int client) {
 
 void run_settle(void) {
     /* One turn of the broker's loop more: plugins do things at its beginning. */
-    if (!run.failed && wire_settle(&run.admin) != 0) {
-        run_fail("the admin gets no answer");
+    int code = run.failed ? 0 : wire_settle(&run.admin);
+    if (code != 0) {
+        run_fail("the admin gets no answer: %d", code);
     }
     for (int i = 0; i < MODEL_CLIENTS && !run.failed; i++) {
         if (run.model.sessions[i].online) {
