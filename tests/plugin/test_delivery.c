@@ -514,6 +514,28 @@ static void test_clients_of_one_hash(void) {
     }
 }
 
+/* What is remembered of the order in which clients are asked must not outlive their sessions. */
+static void test_sessions_that_go_in_any_order(void) {
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (size_t i = 0; i < N_ROWS(orders); i++) {
+        world_start(false);
+        connect_all(3);
+        for (int k = 0; k < 3; k++) {
+            world_subscribe(k, "t", "", K_IS_1, false);
+        }
+        for (int k = 0; k < 3; k++) {
+            const struct world_message sent = message(FROM_PUBREL, NOBODY, "t", "1");
+            for (int n = 0; n < 3; n++) {
+                CHECK(publish(&sent) == (size_t)(3 - k), "row %zu, %d gone", i, k);
+            }
+            world_end(orders[i][k], false);
+            world_free(orders[i][k]);
+            world_sweep(orders[i][k]);
+        }
+    }
+}
+
 static void test_a_hash_of_zero(void) {
     world_start(false);
     connect_all(1);
@@ -628,6 +650,7 @@ int main(int argc, char **argv) {
         TEST(test_topics_of_any_length),
         TEST(test_an_address_with_another_client),
         TEST(test_clients_of_one_hash),
+        TEST(test_sessions_that_go_in_any_order),
         TEST(test_a_hash_of_zero),
         TEST(test_queues_are_checked_again_in_vain),
         TEST(test_retained_messages_on_subscribe),
