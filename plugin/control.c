@@ -245,9 +245,9 @@ static void log_command(const struct mosquitto *client, const json_t *command, c
     const char *id = mosquitto_client_id(client);
     id = id == NULL ? "" : id;
     bool has_text = command != NULL && json_text_add(&text, command, JSON_COMPACT);
-    mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: %s%s%s", PLUGIN_NAME, log_text(shown_id, id, strlen(id)),
-                         has_text ? log_text(shown, text.bytes, text.used) : CONTROL_TOPIC, error == NULL ? "" : ": ",
-                         error == NULL ? "" : error);
+    say("client %s: %s%s%s", log_text(shown_id, id, strlen(id)),
+        has_text ? log_text(shown, text.bytes, text.used) : CONTROL_TOPIC, error == NULL ? "" : ": ",
+        error == NULL ? "" : error);
     free(text.bytes);
 }
 

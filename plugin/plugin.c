@@ -30,8 +30,6 @@ static struct plugin *const plugin = &state;
 /* Set in the broker's own thread: the HTTP API asks READ from another one (DESIGN fact F14). */
 static _Thread_local bool broker_thread __attribute__((tls_model("initial-exec")));
 
-#define say(level, ...) mosquitto_log_printf((level), PLUGIN_NAME ": " __VA_ARGS__)
-
 /* ---- sessions to be looked at soon ---- */
 
 /* A session has ended, or the broker may have silently removed some of its subscriptions, as it does when a client is
@@ -209,11 +207,11 @@ static int on_reload(int event, void *event_data, void *user) {
     char text[SETTINGS_ERROR_BYTES];
     const struct live_settings old = plugin->settings.live;
     if (!read_config_file(text)) {
-        say(MOSQ_LOG_ERR, "the settings are unchanged: %s.", text);
+        say_error("the settings are unchanged: %s.", text);
         return MOSQ_ERR_SUCCESS; /* an error would end the broker (fact F4) */
     }
     settings_describe_change(&old, &plugin->settings.live, text);
-    say(MOSQ_LOG_NOTICE, "config_file %s read: %s.", plugin->settings.config_file,
+    say("config_file %s read: %s.", plugin->settings.config_file,
         text[0] == '\0' ? "nothing has changed" : text);
     return MOSQ_ERR_SUCCESS;
 }
@@ -260,13 +258,13 @@ static void first_tick(void) {
         plugin->refuse_all = "the plugin is loaded for listeners, not for all clients; load it with global_plugin";
     }
     if (plugin->refuse_all != NULL) {
-        say(MOSQ_LOG_ERR, "every filter will be refused: %s.", plugin->refuse_all);
+        say_error("every filter will be refused: %s.", plugin->refuse_all);
     }
     size_t n_restored = plugin->sessions.n_sessions;
     size_t n_ended = reconcile_restored(plugin);
     if (n_restored > 0) {
-        say(MOSQ_LOG_NOTICE, "%zu sessions restored with %zu filters; %zu more in the state file are over.",
-            n_restored - n_ended, plugin->sessions.n_filters, n_ended);
+        say("%zu sessions restored with %zu filters; %zu more in the state file are over.", n_restored - n_ended,
+            plugin->sessions.n_filters, n_ended);
     }
     mosquitto_apply_on_all_clients(note_client, NULL);
 }
@@ -277,15 +275,14 @@ static void tick_journal(time_t now_s) {
         return;
     case JOURNAL_MENDED:
         plugin->journal_logged_at_s = 0;
-        say(MOSQ_LOG_NOTICE, "the state file %s is written again; filtered subscriptions are accepted.",
-            plugin->journal.path);
+        say("the state file %s is written again; filtered subscriptions are accepted.", plugin->journal.path);
         return;
     case JOURNAL_FAILED:
         if (plugin->journal_logged_at_s == 0 || now_s - plugin->journal_logged_at_s >= JOURNAL_LOG_INTERVAL_S) {
             plugin->journal_logged_at_s = now_s;
-            say(MOSQ_LOG_ERR, "the state file %s cannot be written: %s. Make room, or give the broker's user access to "
-                "its folder; filtered subscriptions are refused until then.",
-                plugin->journal.path, strerror(plugin->journal.error));
+            say_error("the state file %s cannot be written: %s. Make room, or give the broker's user access to its "
+                      "folder; filtered subscriptions are refused until then.",
+                      plugin->journal.path, strerror(plugin->journal.error));
         }
         return;
     }
@@ -316,7 +313,7 @@ static void log_mismatches(void) {
         }
         if ((session->mismatched || session->unexplained) && !session->mismatch_logged) {
             char shown[LOG_TEXT_BYTES];
-            say(MOSQ_LOG_WARNING,
+            say_warning(
                 "client %s holds subscriptions that this plugin did not see; where none of the known ones explains a "
                 "copy it is not delivered. It has to subscribe again to all of them, or connect with Clean Start.",
                 log_text(shown, session->id, strlen(session->id)));
@@ -399,9 +396,9 @@ static bool find_state_file(char **path_out) {
         return *path_out != NULL;
     }
     if (folder == NULL || folder[0] == '\0') {
-        say(MOSQ_LOG_WARNING, "filters will not survive a restart of the broker: there is no persistence_location to "
-            "keep them in. If sessions are persistent they come back unfiltered: set plugin_opt_state_file to a path, "
-            "or to none if this is meant.");
+        say_warning("filters will not survive a restart of the broker: there is no persistence_location to "
+                    "keep them in. If sessions are persistent they come back unfiltered: set plugin_opt_state_file to a "
+                    "path, or to none if this is meant.");
         return true;
     }
     size_t bytes = strlen(folder) + 1 + sizeof name;
@@ -431,29 +428,35 @@ static int load_state(void) {
     bool done = find_state_file(&path) && journal_open(&plugin->journal, path, &plugin->sessions, plugin->schema,
                                                        &options, &torn, error);
     if (!done) {
-        say(MOSQ_LOG_ERR, "not loaded: %s.", error);
+        say_error("not loaded: %s.", error);
     } else if (torn) {
-        say(MOSQ_LOG_WARNING, "the last line of the state file %s was incomplete and was dropped: its change had not "
-            "been acknowledged to the client.", path);
+        say_warning("the last line of the state file %s was incomplete and was dropped: its change had not "
+                    "been acknowledged to the client.", path);
     }
     free(path);
-    for (const struct session *session = plugin->sessions.by_id; done && session != NULL; session = session->hh.next) {
-        done = reserve_answers(&session->normal) && reserve_answers(&session->shared);
+    if (!done) {
+        return MOSQ_ERR_UNKNOWN;
     }
-    return done ? MOSQ_ERR_SUCCESS : MOSQ_ERR_UNKNOWN;
+    for (const struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
+        if (!reserve_answers(&session->normal) || !reserve_answers(&session->shared)) {
+            say_error("not loaded: out of memory.");
+            return MOSQ_ERR_NOMEM;
+        }
+    }
+    return MOSQ_ERR_SUCCESS;
 }
 
 static int register_early_events(void) {
     for (size_t i = 0; i < sizeof early_events / sizeof early_events[0]; i++) {
         int rc = mosquitto_callback_register(plugin->id, early_events[i].event, early_events[i].callback, NULL, NULL);
         if (rc != MOSQ_ERR_SUCCESS) {
-            say(MOSQ_LOG_ERR, "not loaded: the broker did not register an event: %s.", mosquitto_strerror(rc));
+            say_error("not loaded: the broker did not register an event: %s.", mosquitto_strerror(rc));
             return rc;
         }
     }
     if (plugin->settings.control && mosquitto_callback_register(plugin->id, MOSQ_EVT_CONTROL, on_control, CONTROL_TOPIC,
                                                                 NULL) != MOSQ_ERR_SUCCESS) {
-        say(MOSQ_LOG_ERR, "not loaded: the broker did not register " CONTROL_TOPIC ".");
+        say_error("not loaded: the broker did not register " CONTROL_TOPIC ".");
         return MOSQ_ERR_UNKNOWN;
     }
     return MOSQ_ERR_SUCCESS;
@@ -490,34 +493,34 @@ PLUGIN_EXPORT int mosquitto_plugin_version(int supported_version_count, const in
 PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **userdata,
                                         struct mosquitto_opt *options, int option_count) {
     if (!broker_is_new_enough()) {
-        say(MOSQ_LOG_ERR, "not loaded: this broker is older than Mosquitto 2.1, which hands no properties to plugins "
-                          "when it delivers. Install Mosquitto 2.1 or later.");
+        say_error("not loaded: this broker is older than Mosquitto 2.1, which hands no properties to "
+                  "plugins when it delivers. Install Mosquitto 2.1 or later.");
         return MOSQ_ERR_NOT_SUPPORTED;
     }
     if (plugin->id != NULL) {
-        say(MOSQ_LOG_ERR, "not loaded: it is loaded twice. Keep one line in the configuration file: the first "
-                          "global_plugin.");
+        say_error("not loaded: it is loaded twice. Keep one line in the configuration file: the first "
+                  "global_plugin.");
         return MOSQ_ERR_ALREADY_EXISTS;
     }
     char other[LOG_TEXT_BYTES];
     if (load_order_other_plugin(other)) {
-        say(MOSQ_LOG_ERR, "not loaded: the plugin %s is loaded before it. Move the line that loads this plugin above "
-                          "all others in the configuration file.", other);
+        say_error("not loaded: the plugin %s is loaded before it. Move the line that loads this plugin above "
+                  "all others in the configuration file.", other);
         return MOSQ_ERR_INVAL;
     }
     struct settings settings;
     char error[SETTINGS_ERROR_BYTES];
     if (!settings_read(&settings, options, option_count, error)) {
-        say(MOSQ_LOG_ERR, "not loaded: %s.", error);
+        say_error("not loaded: %s.", error);
         return MOSQ_ERR_INVAL;
     }
     broker_thread = true;
     mosquitto_plugin_set_info(identifier, PLUGIN_NAME, sf_version());
     int rc = MOSQ_ERR_NOMEM;
     if (!init(identifier, &settings)) {
-        say(MOSQ_LOG_ERR, "not loaded: out of memory.");
+        say_error("not loaded: out of memory.");
     } else if (!read_config_file(error)) {
-        say(MOSQ_LOG_ERR, "not loaded: %s.", error);
+        say_error("not loaded: %s.", error);
         rc = MOSQ_ERR_INVAL;
     } else {
         rc = load_state();

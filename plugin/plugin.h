@@ -15,6 +15,11 @@
 
 #define PLUGIN_NAME "subscription-filter"
 
+/* A line in the broker's log. As the broker's own do, errors and warnings say so, since the level is not in the log. */
+#define say_error(...)   mosquitto_log_printf(MOSQ_LOG_ERR, "Error: " PLUGIN_NAME ": " __VA_ARGS__)
+#define say_warning(...) mosquitto_log_printf(MOSQ_LOG_WARNING, "Warning: " PLUGIN_NAME ": " __VA_ARGS__)
+#define say(...)         mosquitto_log_printf(MOSQ_LOG_NOTICE, PLUGIN_NAME ": " __VA_ARGS__)
+
 /* The SUBSCRIBE entry whose filter ACL_CHECK has read and MOSQ_EVT_SUBSCRIBE will commit: for one entry both get the
  * same buffer of the broker. */
 struct pending_subscription {

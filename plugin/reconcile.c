@@ -27,8 +27,8 @@ static bool add_to_broker(const struct subscription *subscription, char *text) {
     }
     char shown_id[LOG_TEXT_BYTES];
     char shown[LOG_TEXT_BYTES];
-    mosquitto_log_printf(MOSQ_LOG_ERR, "%s: client %s: out of memory: its subscription '%s' is lost.", PLUGIN_NAME,
-                         log_text(shown_id, id, strlen(id)), log_text(shown, text, strlen(text)));
+    say_error("client %s: out of memory: its subscription '%s' is lost.", log_text(shown_id, id, strlen(id)),
+              log_text(shown, text, strlen(text)));
     return false;
 }
 

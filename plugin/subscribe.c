@@ -48,8 +48,8 @@ void subscribe_end_refusals(struct session *session, bool session_ends) {
     session->refusals = 0;
     if (refusals > REFUSALS_LOGGED) {
         char shown[LOG_TEXT_BYTES];
-        mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: more subscriptions refused: %" PRIu64 ".", PLUGIN_NAME,
-                             log_text(shown, session->id, strlen(session->id)), refusals - REFUSALS_LOGGED);
+        say("client %s: more subscriptions refused: %" PRIu64 ".", log_text(shown, session->id, strlen(session->id)),
+            refusals - REFUSALS_LOGGED);
     }
 }
 
@@ -76,9 +76,9 @@ static void log_refusal(struct plugin *plugin, const char *id, const char *subsc
     if (error->code != SF_OK) {
         snprintf(where, sizeof where, " (%s, offset %zu)", sf_status_name(error->code), error->offset);
     }
-    mosquitto_log_printf(MOSQ_LOG_NOTICE, "%s: client %s: subscription '%s' refused%s: %s%s", PLUGIN_NAME,
-                         log_text(shown_id, id, strlen(id)), log_text(shown, subscription, strlen(subscription)), where,
-                         error->text, error->code == SF_E_DIALECT ? " (plugin_opt_dialects)" : "");
+    say("client %s: subscription '%s' refused%s: %s%s", log_text(shown_id, id, strlen(id)),
+        log_text(shown, subscription, strlen(subscription)), where, error->text,
+        error->code == SF_E_DIALECT ? " (plugin_opt_dialects)" : "");
     sys_topics_refused(plugin, id, subscription, error);
 }
 
@@ -238,8 +238,8 @@ int subscribe_confirm(struct plugin *plugin, const struct mosquitto_evt_subscrib
                           ? "it was held as a literal topic filter, which has been removed; subscribe again for the filter"
                           : "it was allowed by another plugin before this one could read its filter; make this plugin the "
                             "first global_plugin of the configuration file";
-    mosquitto_log_printf(MOSQ_LOG_ERR, "%s: client %s: connection closed at subscription '%s': %s.", PLUGIN_NAME,
-                         log_text(shown_id, id, strlen(id)), log_text(shown, text, strlen(text)), why);
+    say_error("client %s: connection closed at subscription '%s': %s.", log_text(shown_id, id, strlen(id)),
+              log_text(shown, text, strlen(text)), why);
     return MOSQ_ERR_ACL_DENIED;
 }
 
@@ -266,8 +266,8 @@ static void leave_group(struct plugin *plugin, struct subscription *old) {
 }
 
 static void log_unwell(struct plugin *plugin) {
-    mosquitto_log_printf(MOSQ_LOG_ERR, "%s: the state file %s cannot be written: %s. Filtered subscriptions are refused "
-                         "until it can.", PLUGIN_NAME, plugin->journal.path, strerror(plugin->journal.error));
+    say_error("the state file %s cannot be written: %s. Filtered subscriptions are refused until it can.",
+              plugin->journal.path, strerror(plugin->journal.error));
 }
 
 /* Whether the broker sends retained messages for it: by its Retain Handling, `again` when it is there already. */

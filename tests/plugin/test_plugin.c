@@ -123,7 +123,7 @@ static void test_plugin_refuses_bad_options(void) {
     struct mosquitto_opt bad[] = {{(char[]){"enabled"}, (char[]){"maybe"}}};
     void *unused = NULL;
     CHECK(mosquitto_plugin_init(plugin_id(), &unused, bad, 1) != MOSQ_ERR_SUCCESS, "loaded");
-    CHECK(strcmp(fake_log(), "subscription-filter: not loaded: option plugin_opt_enabled is "
+    CHECK(strcmp(fake_log(), "Error: subscription-filter: not loaded: option plugin_opt_enabled is "
                              "'maybe', but takes true or "
                              "false.\n") == 0,
           "%s", fake_log());
