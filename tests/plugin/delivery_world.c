@@ -622,8 +622,8 @@ bool world_publish(const struct world_message *message) {
                         strcmp(c->group, asked[i].group) == 0;
             s = same ? c : NULL;
         }
-        if (!ask(s, message, &check, publisher_known)) {
-            return false;
+        if (s == NULL || !ask(s, message, &check, publisher_known)) {
+            return CHECK(s != NULL, "a subscription is gone in the middle of a message") && false;
         }
         if (s->group[0] != '\0') {
             rotate(at - 1);

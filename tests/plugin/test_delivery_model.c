@@ -187,11 +187,13 @@ static void test_delivery_answers_for_the_right_subscription(void) {
         test_note("flavour %u: %zu READs, %zu extra copies, %zu times an event was put in between",
                   flavour, n_reads, n_extra, n_avoided);
         CHECK(n_reads > n_worlds * 1000, "flavour %u: %zu READs test little", flavour, n_reads);
-        CHECK(n_extra == 0 || flavour != 0, "where the order tells everything: %zu extra copies", n_extra);
+        CHECK(n_extra == 0 || flavour != 0, "where the order tells everything: %zu extra copies",
+              n_extra);
         CHECK(n_extra < n_reads / 4, "flavour %u: %zu extra copies", flavour, n_extra);
         n_extra_in_all += n_extra;
     }
-    CHECK(n_extra_in_all > 0, "%s", "what the order cannot tell was never tried"); /* one flavour may lack it */
+    CHECK(n_extra_in_all > 0, "%s",
+          "what the order cannot tell was never tried"); /* one flavour may lack it */
 }
 
 int main(int argc, char **argv) {
