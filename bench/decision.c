@@ -38,6 +38,11 @@ unsigned mosquitto_client_id_hashv(const struct mosquitto *client) {
     return client->hash;
 }
 
+int mosquitto_client_protocol_version(const struct mosquitto *client) {
+    (void)client;
+    return 5;
+}
+
 const char *mosquitto_client_id(const struct mosquitto *client) {
     return client->id;
 }
@@ -191,8 +196,16 @@ static size_t deliver(struct bench *bench, size_t m) {
         .access = MOSQ_ACL_READ,
         .properties = bench->properties[m % N_MESSAGES],
     };
+    const struct mosquitto_evt_message message = {
+        .client = &bench->clients[0],
+        .topic = (char *)(uintptr_t)check.topic,
+        .payload = (void *)(uintptr_t)check.payload,
+        .payloadlen = check.payloadlen,
+        .properties = check.properties,
+    };
     size_t passed = 0;
     delivery_event(&bench->delivery);
+    delivery_announce(&bench->delivery, &message);
     for (size_t k = 0; k < (bench->n_subscriptions == 0 ? 1 : bench->n_subscriptions); k++) {
         for (size_t i = 0; i < bench->n_clients; i++) {
             check.client = &bench->clients[i];

@@ -271,6 +271,9 @@ static struct sf_instruction *emit_text(struct compiler *c, enum sf_opcode opcod
     } else {
         instruction->offset = offset;
     }
+    if (is_equal && accepted) {
+        sf_group_guard(&c->out, group);
+    }
     return instruction;
 }
 

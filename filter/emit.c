@@ -157,6 +157,12 @@ struct sf_instruction *sf_group_emit(struct sf_emitter *emitter, struct sf_group
     return condition;
 }
 
+void sf_group_guard(struct sf_emitter *emitter, const struct sf_group *group) {
+    if (group->depth == 0 && group->stop == SF_FALSE && emitter->guard == 0) {
+        emitter->guard = (uint16_t)group->last;
+    }
+}
+
 void sf_group_emit_constant(struct sf_emitter *emitter, struct sf_group *group,
                             enum sf_truth truth) {
     uint8_t decided = (uint8_t)truth == group->stop ? SF_DECIDED : 0;
@@ -234,6 +240,7 @@ const struct sf_program *sf_emit_program(struct sf_emitter *emitter) {
     program->n_depths = emitter->n_depths;
     program->n_numbers = emitter->n_numbers;
     program->n_truths = emitter->n_truths;
+    program->guard = emitter->guard;
     memcpy(program->code, emitter->code, code_bytes);
     for (size_t i = 0; i < n; i++) {
         if (sf_opcode_has_data((enum sf_opcode)program->code[i].opcode)) {

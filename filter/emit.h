@@ -27,6 +27,7 @@ struct sf_emitter {
     uint16_t n_depths;
     uint16_t n_numbers;
     uint16_t n_truths;
+    uint16_t guard; /* as in the program */
 };
 
 /* Conditions that AND or OR joins, while they are emitted. */
@@ -65,6 +66,9 @@ struct sf_group sf_group_inside(struct sf_emitter *emitter, enum sf_truth stop,
 /* A condition of the group that is true when its predicate holds, or with accepted false when that does not. */
 struct sf_instruction *sf_group_emit(struct sf_emitter *emitter, struct sf_group *group,
                                      enum sf_opcode opcode, bool accepted);
+
+/* Without the condition of the group that was emitted last, an equality with a text, the group does not hold. */
+void sf_group_guard(struct sf_emitter *emitter, const struct sf_group *group);
 
 /* A condition whose truth is known. */
 void sf_group_emit_constant(struct sf_emitter *emitter, struct sf_group *group,

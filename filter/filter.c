@@ -12,6 +12,7 @@
 #include "canonical.h"
 #include "compile.h"
 #include "error.h"
+#include "guard.h"
 #include "hash.h"
 #include "parse.h"
 #include "subscription.h"
@@ -285,6 +286,15 @@ size_t sf_filter_bytes(const struct sf_filter *filter) {
     const struct sf_interned *entry = sf_intern_at(&filter->schema->filters, filter->id);
     return sizeof *filter + sf_program_bytes(sf_filter_program(filter)) +
            filter->n_names * sizeof *filter->names + sf_intern_entry_bytes(entry->bytes);
+}
+
+struct sf_guard sf_filter_guard(const struct sf_filter *filter) {
+    const struct sf_program *program = filter == NULL ? NULL : sf_filter_program(filter);
+    if (program == NULL || program->guard == 0) {
+        return (struct sf_guard){.slot = SF_NO_SLOT};
+    }
+    const struct sf_instruction *equal = &program->code[program->guard - 1];
+    return (struct sf_guard){.word = equal->word, .slot = equal->slot, .bytes = equal->bytes};
 }
 
 struct sf_node *sf_filter_parse(const struct sf_filter *filter, struct sf_arena *arena) {

@@ -122,7 +122,7 @@ struct sf_program {
     uint16_t n_depths;  /* groups are nested that deep: at least 1 */
     uint16_t n_numbers; /* registers */
     uint16_t n_truths;
-    uint16_t unused; /* 0 */
+    uint16_t guard; /* 1 + the first EQUAL or EQUAL_LONG that makes the program false unless it holds; 0: none */
     struct sf_instruction code[];
 };
 

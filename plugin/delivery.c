@@ -14,11 +14,8 @@ enum {
     TOPIC_CAPACITY = 65536, /* an MQTT string has at most 65,535 bytes */
     NO_LOCAL = MQTT_SUB_OPT_NO_LOCAL,
     MIN_ANSWERS = 16,
+    MQTT_5 = 5, /* protocol version */
 };
-/* In session.position: from there on the order cannot tell any more; the order cannot tell at all. */
-#define POSITION_LOST UINT32_C(0x80000000)
-#define POSITION_NONE UINT32_C(0x40000000)
-#define POSITION_MASK UINT32_C(0x3FFFFFFF)
 #define UNDECIDED UINT64_C(3) /* in place of an answer: out of memory */
 
 bool delivery_init(struct delivery *delivery, struct sessions *sessions, struct sf_schema *schema) {
@@ -68,7 +65,7 @@ bool delivery_reserve(struct delivery *delivery, const struct sf_filter *filter)
 /* ---- events ---- */
 
 void delivery_event(struct delivery *delivery) {
-    delivery->known = false;
+    delivery->topic = NULL;
     delivery->stray = false;
     delivery->announced.client = NULL;
     delivery->replay_client = NULL;
@@ -85,6 +82,7 @@ void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_mes
         delivery->announced.payload_bytes = message->payloadlen;
         delivery->announced.qos = message->qos;
         delivery->announced.retain = message->retain;
+        delivery->announced.is_whole = message->qos == 0 || mosquitto_client_protocol_version(message->client) >= MQTT_5;
     }
 }
 
@@ -199,15 +197,68 @@ static bool decide_any(struct delivery *delivery, const struct mosquitto_evt_acl
 
 /* ---- the current message ---- */
 
-static inline bool is_current(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    /* joined by | and not by ||, which would be five branches */
-    return delivery->topic == check->topic && delivery->known &&
-           (((uintptr_t)delivery->payload ^ (uintptr_t)check->payload) |
+/* Whether the READ may be about the current message: its topic may be another one at the same address. */
+static inline bool may_be_current(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    /* joined by | and not by ||, which would be six branches */
+    return (((uintptr_t)delivery->topic ^ (uintptr_t)check->topic) |
+            ((uintptr_t)delivery->payload ^ (uintptr_t)check->payload) |
             ((uintptr_t)delivery->properties ^ (uintptr_t)check->properties) |
             (delivery->payload_bytes ^ check->payloadlen) | (unsigned)(delivery->qos ^ check->qos) |
-            (unsigned)(delivery->retain ^ check->retain)) == 0 &&
-           strcmp(delivery->topic_text, check->topic) == 0;
+            (unsigned)(delivery->retain ^ check->retain)) == 0;
 }
+
+static inline bool has_same_topic(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    return strcmp(delivery->topic_text, check->topic) == 0;
+}
+
+/* ---- its topic filters ---- */
+
+struct search {
+    struct topic_matches *matches;
+    size_t count_before;
+    bool is_same; /* as the list before, so far */
+};
+
+static void add_match(void *user, struct topic_node *node) {
+    struct search *search = user;
+    struct topic_matches *matches = search->matches;
+    if (matches->count == matches->capacity) {
+        size_t capacity = matches->capacity == 0 ? 16 : matches->capacity * 2;
+        struct topic_node **nodes = realloc(matches->nodes, capacity * sizeof(struct topic_node *));
+        if (nodes == NULL) {
+            matches->failed = true;
+            return;
+        }
+        matches->nodes = nodes;
+        matches->capacity = capacity;
+    }
+    search->is_same &= matches->count < search->count_before && matches->nodes[matches->count] == node;
+    matches->nodes[matches->count++] = node;
+}
+
+/* Search the topic filters of `tree` that match the current message, once. */
+static void search_matches(struct delivery *delivery, struct topic_matches *matches, const struct topic_tree *tree) {
+    if (matches->number == delivery->number) {
+        return;
+    }
+    struct search search = {.matches = matches, .count_before = matches->count, .is_same = true};
+    matches->number = delivery->number;
+    matches->count = 0;
+    matches->failed = false;
+    topic_tree_match(tree, delivery->topic_text, add_match, &search);
+    if (!search.is_same || matches->count != search.count_before || matches->order == 0) {
+        matches->order = ++delivery->orders;
+    }
+    for (size_t i = 0; i < matches->count; i++) {
+        matches->nodes[i]->mark = matches->order; /* also those of a new node at an old one's address */
+    }
+}
+
+static bool is_matched(const struct topic_matches *matches, const struct subscription *subscription) {
+    return subscription->node->mark == matches->order;
+}
+
+/* ---- */
 
 static void start_message(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
     bool announced = delivery->announced.client != NULL && delivery->announced.topic == check->topic &&
@@ -217,6 +268,7 @@ static void start_message(struct delivery *delivery, const struct mosquitto_evt_
                      delivery->announced.qos == check->qos && delivery->announced.retain == check->retain &&
                      strcmp(delivery->announced.topic_text, check->topic) == 0;
     delivery->publisher = announced ? delivery->announced.client : NULL;
+    delivery->is_whole = announced && delivery->announced.is_whole;
     delivery->announced.client = NULL;
     delivery->replay_client = NULL;
     delivery->untracked = delivery->stray;
@@ -224,8 +276,8 @@ static void start_message(struct delivery *delivery, const struct mosquitto_evt_
     delivery->continues = 0;
 
     delivery->number++;
-    delivery->known = true;
     delivery->bound = false;
+    delivery->values = NULL;
     delivery->topic = check->topic;
     delivery->payload = check->payload;
     delivery->properties = check->properties;
@@ -234,6 +286,7 @@ static void start_message(struct delivery *delivery, const struct mosquitto_evt_
     delivery->retain = check->retain;
     size_t bytes = strlen(check->topic);
     memcpy(delivery->topic_text, check->topic, bytes + 1);
+    search_matches(delivery, &delivery->matches, &delivery->sessions->tree);
 }
 
 /* A READ too many: the broker has put another message at the addresses of the current one. A session whose READs could not
@@ -249,78 +302,46 @@ static void continue_message(struct delivery *delivery, const struct mosquitto_e
 /* Make the message of this READ the current one unless it is already. false: its topic is longer than MQTT allows, as
  * only a plugin can publish it, and it is decided without memory. */
 static bool make_current(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    if (is_current(delivery, check)) {
+    if (may_be_current(delivery, check) && has_same_topic(delivery, check)) {
         delivery->untracked |= delivery->stray;
         delivery->stray = false;
         return true;
     }
     if (strnlen(check->topic, TOPIC_CAPACITY) == TOPIC_CAPACITY) {
-        delivery->known = false;
+        delivery->topic = NULL;
         return false;
     }
     start_message(delivery, check);
     return true;
 }
 
-static void add_match(void *user, struct topic_node *node) {
-    struct topic_matches *matches = user;
-    if (matches->count == matches->capacity) {
-        size_t capacity = matches->capacity == 0 ? 16 : matches->capacity * 2;
-        struct topic_node **nodes = realloc(matches->nodes, capacity * sizeof(struct topic_node *));
-        if (nodes == NULL) {
-            matches->failed = true;
-            return;
+/* Let a filter answer for the current message, for all that use it. */
+static uint64_t evaluate(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                         const struct subscription *subscription) {
+    if (!delivery->bound) {
+        if (!message_bind(&delivery->message, check)) {
+            return UNDECIDED;
         }
-        matches->nodes = nodes;
-        matches->capacity = capacity;
+        delivery->bound = true;
+        delivery->values = sf_message_values(delivery->message.bound);
     }
-    matches->nodes[matches->count++] = node;
-}
-
-/* The topic filters of `tree` that match the current message, searched once. */
-static const struct topic_matches *find_matches(struct topic_matches *matches, const struct delivery *delivery,
-                                                const struct topic_tree *tree) {
-    if (matches->number != delivery->number) {
-        matches->number = delivery->number;
-        matches->count = 0;
-        matches->failed = false;
-        topic_tree_match(tree, delivery->topic_text, add_match, matches);
-    }
-    return matches;
-}
-
-/* Let a filter answer for the current message, for all that use it. Out of line: the common case is that it has answered,
- * or that this is all there is to do, and needs no stack frame. */
-__attribute__((noinline)) static uint64_t evaluate(struct delivery *delivery,
-                                                   const struct mosquitto_evt_acl_check *check,
-                                                   const struct subscription *subscription) {
-    if (!delivery->bound && !message_bind(&delivery->message, check)) {
-        return UNDECIDED;
-    }
-    delivery->bound = true;
     uint64_t answer = delivery->number << 2 | (uint64_t)sf_eval(subscription->filter, delivery->message.bound);
     delivery->answers[subscription->filter_id] = answer;
     return answer;
 }
 
-/* The answer of the filter of one subscription to the current message. */
-static inline bool decide_by_filter(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                                    struct subscription *subscription) {
+/* The answer to a READ about the current message and this subscription. Out of line: where its guard has answered, no
+ * more is needed. */
+__attribute__((noinline)) static bool decide(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                                             struct subscription *subscription) {
+    if (subscription->filter == NULL) {
+        return true;
+    }
     uint64_t answer = delivery->answers[subscription->filter_id];
     if (answer >> 2 != delivery->number) {
         answer = evaluate(delivery, check, subscription);
     }
-    if ((answer & 3) == SF_FALSE) {
-        subscription->dropped++;
-        delivery->counts.dropped++;
-        return false;
-    }
     return answer == UNDECIDED ? undecided(delivery) : settle(delivery, subscription, (enum sf_truth)(answer & 3));
-}
-
-static bool decide(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                   struct subscription *subscription) {
-    return subscription->filter == NULL || decide_by_filter(delivery, check, subscription);
 }
 
 /* ---- whose turn it is ---- */
@@ -333,47 +354,67 @@ enum turn {
     TURN_NONE,      /* they have all had their turn */
 };
 
+/* Find the subscriptions of the session, not shared, that match the current message. */
+static void find_turns(struct delivery *delivery, struct session *session) {
+    const struct topic_matches *matches = &delivery->matches;
+    struct subscription **end = &session->first;
+    if (session->normal.count == 1 && is_matched(matches, session->normal.items[0])) {
+        *end = session->normal.items[0];
+        end = &session->first->next;
+    }
+    for (size_t i = 0; i < matches->count && session->normal.count > 1; i++) {
+        struct subscription *subscription = session_on_node(delivery->sessions, session, matches->nodes[i]);
+        if (subscription != NULL) {
+            *end = subscription;
+            end = &subscription->next;
+        }
+    }
+    *end = NULL;
+}
+
+/* The session is asked about the current message for the first time. */
+static void line_up(struct delivery *delivery, struct session *session) {
+    const struct topic_matches *matches = &delivery->matches;
+    bool is_doubtful = delivery->continues != 0 && session->unassigned == delivery->continues;
+    bool is_assignable = session->unassigned != delivery->number && !is_doubtful;
+    bool is_simple = session->n_filters > 0 && session->n_no_local == 0 && session->shared.count == 0;
+    if (session->order != matches->order) {
+        find_turns(delivery, session);
+    }
+    session->order = is_simple && is_assignable && !matches->failed ? matches->order : 0;
+    session->seen = delivery->number;
+    session->turn = session->first;
+    session->n_unassigned = 0;
+    session->lost = false;
+    session->adrift = is_doubtful || matches->failed;
+}
+
 /* The next subscription of the session, among those that are not shared, that the broker asks about. */
-static enum turn next_normal(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                             struct session *session, const struct topic_matches *matches,
-                             struct subscription **subscription_out) {
-    while (session->position < matches->count) {
-        struct subscription *subscription =
-            session_on_node(delivery->sessions, session, matches->nodes[session->position++]);
-        if (subscription == NULL) {
-            continue;
+static enum turn next_normal(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                             struct session *session, struct subscription **subscription_out) {
+    for (; session->turn != NULL; session->turn = session->turn->next) {
+        bool is_no_local = (session->turn->options & NO_LOCAL) != 0;
+        if (is_no_local && delivery->publisher == NULL) {
+            session->lost = true;
+            return TURN_AMBIGUOUS;
         }
-        if ((subscription->options & NO_LOCAL) != 0) {
-            if (delivery->publisher == NULL) {
-                session->position = (session->position - 1) | POSITION_LOST;
-                return TURN_AMBIGUOUS;
-            }
-            if (delivery->publisher == check->client) {
-                continue; /* the broker does not ask */
-            }
+        if (is_no_local && delivery->publisher == check->client) {
+            continue; /* the broker does not ask */
         }
-        *subscription_out = subscription;
+        *subscription_out = session->turn;
+        session->turn = session->turn->next;
         return TURN_FOUND;
     }
     return TURN_NONE;
 }
 
-static bool contains(const struct topic_matches *matches, const struct topic_node *node) {
-    for (size_t i = 0; i < matches->count; i++) {
-        if (matches->nodes[i] == node) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* How many share groups of the session have not had their turn; *one_out is one of them. Each has one in a message. */
-static size_t count_unserved(struct delivery *delivery, const struct session *session,
-                             const struct topic_matches *matches, struct subscription **one_out) {
+static size_t count_unserved(const struct delivery *delivery, const struct session *session,
+                             struct subscription **one_out) {
     size_t n = 0;
     for (uint32_t i = 0; i < session->shared.count; i++) {
         struct subscription *subscription = session->shared.items[i];
-        if (subscription->group->served != delivery->number && contains(matches, subscription->node)) {
+        if (subscription->group->served != delivery->number && is_matched(&delivery->shared_matches, subscription)) {
             *one_out = subscription;
             n++;
         }
@@ -381,43 +422,34 @@ static size_t count_unserved(struct delivery *delivery, const struct session *se
     return n;
 }
 
-/* Subscriptions of the session, not shared, from its position on. */
-static size_t count_normal(const struct delivery *delivery, const struct session *session,
-                           const struct topic_matches *matches) {
+static size_t count_turns(const struct session *session) {
     size_t n = 0;
-    for (size_t i = session->position & POSITION_MASK; i < matches->count; i++) {
-        n += session_on_node(delivery->sessions, session, matches->nodes[i]) != NULL;
+    for (const struct subscription *turn = session->turn; turn != NULL; turn = turn->next) {
+        n++;
     }
     return n;
 }
 
 static enum turn next_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
                            struct session *session, struct subscription **subscription_out) {
-    const struct topic_matches *matches = find_matches(&delivery->matches, delivery, &delivery->sessions->tree);
-    const struct topic_matches *shared = &delivery->shared_matches;
     if (session->shared.count > 0) {
-        shared = find_matches(&delivery->shared_matches, delivery, &delivery->sessions->shared_tree);
+        search_matches(delivery, &delivery->shared_matches, &delivery->sessions->shared_tree);
     }
     if (session->seen != delivery->number) {
-        bool doubtful = delivery->continues != 0 && session->unassigned == delivery->continues;
-        session->seen = delivery->number;
-        session->position = doubtful ? POSITION_NONE : 0;
-        session->n_unassigned = 0;
-    } else if (session->only != NULL) {
-        return TURN_NONE; /* perhaps decided quickly: session.position does not say */
+        line_up(delivery, session);
     }
-    if (matches->failed || (session->shared.count > 0 && shared->failed) || (session->position & POSITION_NONE) != 0) {
+    if (session->adrift || (session->shared.count > 0 && delivery->shared_matches.failed)) {
         return TURN_ANY;
     }
-    if ((session->position & POSITION_LOST) == 0) {
-        enum turn turn = next_normal(delivery, check, session, matches, subscription_out);
+    if (!session->lost) {
+        enum turn turn = next_normal(delivery, check, session, subscription_out);
         if (turn == TURN_FOUND) {
             return turn;
         }
     }
     struct subscription *group = NULL;
-    size_t n_groups = session->shared.count == 0 ? 0 : count_unserved(delivery, session, shared, &group);
-    size_t n = count_normal(delivery, session, matches) + n_groups;
+    size_t n_groups = count_unserved(delivery, session, &group);
+    size_t n = count_turns(session) + n_groups;
     if (session->n_unassigned >= n) {
         return TURN_NONE;
     }
@@ -452,13 +484,13 @@ static enum turn find_turn(struct delivery *delivery, const struct mosquitto_evt
 static bool decide_rest(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, struct session *session,
                         bool with_served_groups) {
     struct candidates try = {.delivery = delivery, .check = check, .session = session};
-    for (size_t i = session->position & POSITION_MASK; i < delivery->matches.count; i++) {
-        try_normal(&try, delivery->matches.nodes[i]);
+    for (struct subscription *turn = session->turn; turn != NULL; turn = turn->next) {
+        try_candidate(&try, turn);
     }
     for (uint32_t i = 0; i < session->shared.count; i++) {
         struct subscription *subscription = session->shared.items[i];
         if ((with_served_groups || subscription->group->served != delivery->number) &&
-            contains(&delivery->shared_matches, subscription->node)) {
+            is_matched(&delivery->shared_matches, subscription)) {
             try_candidate(&try, subscription);
         }
     }
@@ -495,6 +527,11 @@ static struct session *locate(struct delivery *delivery, struct mosquitto *clien
     return session;
 }
 
+/* Whether the broker knows as many subscriptions of the session as we do. */
+static bool is_counted(const struct session *session, const struct mosquitto *client) {
+    return (uint32_t)mosquitto_client_sub_count(client) == session_count(session);
+}
+
 static bool is_replay(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
     return delivery->replay_client == check->client && check->retain &&
            topic_matches(delivery->replay_topic, check->topic);
@@ -518,7 +555,7 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
         delivery->replay_client = NULL; /* a fan-out has begun */
         if (session->shared.count > 0 && make_current(delivery, check)) {
             struct subscription *subscription = NULL;
-            if ((uint32_t)mosquitto_client_sub_count(check->client) == session_count(session)) {
+            if (is_counted(session, check->client)) {
                 (void)find_turn(delivery, check, session, &subscription);
             } else {
                 delivery->untracked = true;
@@ -529,8 +566,10 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
 }
 
 /* Whatever is not quick. */
-__attribute__((noinline)) static bool read_slowly(struct delivery *delivery, const struct mosquitto_evt_acl_check *check, uint32_t hash) {
+__attribute__((noinline)) static bool read_slowly(struct delivery *delivery,
+                                                  const struct mosquitto_evt_acl_check *check) {
     struct mosquitto *client = check->client;
+    uint32_t hash = mosquitto_client_id_hashv(client);
     if (hash == 0 && mosquitto_client(mosquitto_client_id(client)) != client) {
         delivery->stray |= check->topic[0] != '$'; /* or one that has just ended */
         return true; /* not registered: the broker re-checks the queue of a reconnecting client (decision D8) */
@@ -553,9 +592,9 @@ __attribute__((noinline)) static bool read_slowly(struct delivery *delivery, con
     if (check->topic[0] == '$' || !make_current(delivery, check)) {
         return decide_any(delivery, check, session);
     }
-    if ((uint32_t)mosquitto_client_sub_count(client) != session_count(session)) {
+    if (!is_counted(session, client)) {
         session->mismatched = true;
-        session->only = NULL; /* not quickly any more */
+        session->order = 0; /* not quickly any more */
         session->unassigned = delivery->number;
         delivery->mismatch = true;
         delivery->untracked = true;
@@ -564,42 +603,72 @@ __attribute__((noinline)) static bool read_slowly(struct delivery *delivery, con
     return decide_turn(delivery, check, session);
 }
 
-/* The session at the client's address, if its identity is verified: by way of the session that was asked about before,
- * since the broker goes through the subscribers of a topic in the same order each time. */
-static inline struct session *find_quickly(struct delivery *delivery, const struct mosquitto *client, uint32_t hash) {
-    struct sessions *sessions = delivery->sessions;
-    struct session *last = sessions->last_read;
-    struct session *session = last == NULL || last->follower_removals != sessions->removals ? NULL : last->follower;
-    if (session == NULL || session->client != client) {
-        session = map_get(&sessions->by_client, client, NULL);
-        if (session == NULL) {
-            return NULL;
-        }
-        if (last != NULL) {
-            last->follower = session;
-            last->follower_removals = sessions->removals;
-        }
+/* It is the turn of this subscription. */
+static inline bool take_turn(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                             struct session *session, struct subscription *turn) {
+    session->seen = delivery->number;
+    session->turn = turn->next;
+    if (delivery->values != NULL && sf_guard_excludes(&turn->guard, delivery->values)) {
+        turn->dropped++;
+        delivery->counts.dropped++;
+        return false;
     }
-    sessions->last_read = session;
-    return session->client_hash == hash && hash != 0 ? session : NULL;
+    return decide(delivery, check, turn);
 }
 
-/* The common case: a client with one filter, asked about the message that the others before it were asked about. Its
- * subscription matches the topic, which is found out once for each topic filter and message: so it is what the broker asks
- * about, whatever else the client may hold that we do not know of. */
-bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    uint32_t hash = mosquitto_client_id_hashv(check->client);
-    struct session *session = find_quickly(delivery, check->client, hash);
-    struct subscription *only = session == NULL ? NULL : session->only;
-    if (only == NULL || !is_current(delivery, check) || session->seen == delivery->number) {
-        return read_slowly(delivery, check, hash);
+/* The first turn in the current message of a session that has several: they are in order only if all are known. */
+__attribute__((noinline)) static bool read_first(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                                                 struct session *session) {
+    return is_counted(session, check->client) ? take_turn(delivery, check, session, session->first)
+                                              : read_slowly(delivery, check);
+}
+
+/* A READ that may be about the current message, for the session that was last at the client's address. */
+static inline bool read_session(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
+                                struct session *session, uint32_t hash) {
+    delivery->sessions->last_read = session;
+    if (session->client_hash != hash || hash == 0 || session->order != delivery->matches.order) {
+        return read_slowly(delivery, check);
     }
-    if (only->node->mark != delivery->number) {
-        if (!topic_node_matches(only->node, delivery->topic_text)) {
-            return read_slowly(delivery, check, hash);
+    struct subscription *turn = session->turn;
+    if (session->seen != delivery->number) {
+        turn = session->first;
+        if (turn != NULL && turn->next != NULL) {
+            return read_first(delivery, check, session);
         }
-        only->node->mark = delivery->number;
     }
-    session->seen = delivery->number;
-    return decide_by_filter(delivery, check, only);
+    return turn == NULL ? read_slowly(delivery, check) : take_turn(delivery, check, session, turn);
+}
+
+/* The session does not follow the one before it as it did the last time. */
+__attribute__((noinline)) static bool read_out_of_order(struct delivery *delivery,
+                                                        const struct mosquitto_evt_acl_check *check, uint32_t hash) {
+    struct sessions *sessions = delivery->sessions;
+    struct session *session = map_get(&sessions->by_client, check->client, NULL);
+    if (session == NULL) {
+        return read_slowly(delivery, check);
+    }
+    if (sessions->last_read != NULL) {
+        sessions->last_read->follower = session;
+        sessions->last_read->follower_removals = sessions->removals;
+    }
+    return read_session(delivery, check, session, hash);
+}
+
+/* The common case is a straight line through the functions above: the current message, without comparing the bytes of the
+ * topic if it is a whole one (docs/architecture.md has the argument why it cannot be another one whose topic is at the same
+ * address); the session that followed the one before it the last time, too, since the broker goes through the subscribers of
+ * a topic in the same order each time; its next turn; the guard of the filter. */
+bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    if (!may_be_current(delivery, check) || !(delivery->is_whole || has_same_topic(delivery, check))) {
+        return read_slowly(delivery, check);
+    }
+    uint32_t hash = mosquitto_client_id_hashv(check->client);
+    const struct sessions *sessions = delivery->sessions;
+    const struct session *last = sessions->last_read;
+    if (last != NULL && last->follower_removals == sessions->removals && last->follower != NULL &&
+        last->follower->client == check->client) {
+        return read_session(delivery, check, last->follower, hash);
+    }
+    return read_out_of_order(delivery, check, hash);
 }

@@ -32,10 +32,11 @@ struct delivery_counts {
 
 /* The topic filters that match the current message, in the broker's order. */
 struct topic_matches {
+    uint64_t order; /* another number for another list; the nodes are marked with it */
     struct topic_node **nodes;
     size_t count;
     size_t capacity;
-    uint64_t number; /* delivery.number they belong to */
+    uint64_t number; /* delivery.number of the message that they match */
     bool failed;     /* out of memory: the list is not complete */
 };
 
@@ -46,23 +47,25 @@ struct delivery {
     struct delivery_counts counts;
 
     /* the current message */
-    bool known; /* false: the next READ starts a new message */
-    bool bound;
-    uint8_t qos;
-    bool retain;
-    uint32_t payload_bytes;
-    const char *topic; /* the broker's addresses: compared, never read */
+    const char *topic; /* the broker's addresses: compared, never read; NULL: the next READ starts a new message */
     const void *payload;
     const void *properties;
-    uint64_t number;                   /* one more for each message */
+    uint32_t payload_bytes;
+    uint8_t qos;
+    bool retain;
+    bool bound;
+    bool is_whole; /* all whom it concerns are asked about it, or an event comes */
+    uint64_t number; /* one more for each message */
+    struct topic_matches matches;
+    const struct sf_value *values;     /* for guards; NULL: they tell nothing */
     uint64_t continues;                /* number of the message before, if this one was told from it by counting; or 0 */
     bool untracked;                    /* it may have been the turn of a share group, we do not know of which */
     bool stray;                        /* likewise; whether of this message or the next one the next READ will tell */
     const struct mosquitto *publisher; /* NULL: not known */
     char *topic_text;                  /* a copy */
     struct message message;
-    struct topic_matches matches;
-    struct topic_matches shared_matches;
+    struct topic_matches shared_matches; /* searched when a session with shared subscriptions is asked */
+    uint64_t orders;                     /* given to lists so far */
     uint64_t *answers; /* by filter id: number << 2 | enum sf_truth */
     size_t n_answers;
 
@@ -75,6 +78,7 @@ struct delivery {
         uint32_t payload_bytes;
         uint8_t qos;
         bool retain;
+        bool is_whole;    /* when the broker does not come to its end, the publisher is disconnected */
         char *topic_text; /* a copy */
     } announced;
 
@@ -100,7 +104,7 @@ bool delivery_reserve(struct delivery *delivery, const struct sf_filter *filter)
  * To be called for every event, before anything is changed. */
 void delivery_event(struct delivery *delivery);
 
-/* MESSAGE_IN, after all other plugins: who publishes the message that is about to be delivered. */
+/* MESSAGE_IN, after delivery_event and all other plugins: the message is about to be delivered. */
 void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_message *message);
 
 /* `subscription` is about to be inserted: its retained messages come next (decision D6). */

@@ -27,8 +27,10 @@ enum { PLUGIN_INTERFACE = 5, SWEEP_INTERVAL_S = 1, SWEEP_AT_LEAST = 256, SWEEP_P
 static struct plugin state; /* state.id == NULL: not loaded */
 static struct plugin *const plugin = &state;
 
-/* Set in the broker's own thread: the HTTP API asks READ from another one (DESIGN fact F14). */
-static _Thread_local bool broker_thread __attribute__((tls_model("initial-exec")));
+/* The state in the broker's own thread; in any other one, from which the HTTP API asks READ (DESIGN fact F14), one that
+ * has no filters. */
+static struct plugin nothing;
+static _Thread_local struct plugin *here __attribute__((tls_model("initial-exec"))) = &nothing;
 
 /* ---- sessions to be looked at soon ---- */
 
@@ -63,16 +65,9 @@ static void look_at_due(bool in_tick) {
 
 /* ---- events ---- */
 
-static int on_acl_check(int event, void *event_data, void *user) {
-    (void)event, (void)user;
-    struct mosquitto_evt_acl_check *check = event_data;
-    if (check->access == MOSQ_ACL_READ) {
-        if (plugin->sessions.n_filters == 0 || !broker_thread) {
-            return MOSQ_ERR_PLUGIN_IGNORE;
-        }
-        return delivery_read(&plugin->delivery, check) ? MOSQ_ERR_PLUGIN_IGNORE : MOSQ_ERR_ACL_DENIED;
-    }
-    if (!broker_thread) {
+/* Out of line, so that READ needs few registers. */
+__attribute__((noinline)) static int on_other_check(struct mosquitto_evt_acl_check *check) {
+    if (here != plugin) {
         return MOSQ_ERR_PLUGIN_IGNORE;
     }
     switch (check->access) {
@@ -92,6 +87,18 @@ static int on_acl_check(int event, void *event_data, void *user) {
     default:
         return MOSQ_ERR_PLUGIN_IGNORE;
     }
+}
+
+static int on_acl_check(int event, void *event_data, void *user) {
+    (void)event, (void)user;
+    struct mosquitto_evt_acl_check *check = event_data;
+    if (check->access != MOSQ_ACL_READ) {
+        return on_other_check(check);
+    }
+    if (here->sessions.n_filters == 0) {
+        return MOSQ_ERR_PLUGIN_IGNORE;
+    }
+    return delivery_read(&plugin->delivery, check) ? MOSQ_ERR_PLUGIN_IGNORE : MOSQ_ERR_ACL_DENIED;
 }
 
 static int on_subscribe_first(int event, void *event_data, void *user) {
@@ -118,9 +125,7 @@ static int on_message_in(int event, void *event_data, void *user) {
         if (plugin->due != NULL) {
             look_at_due(false);
         }
-        if (plugin->sessions.n_no_local > 0) {
-            delivery_announce(&plugin->delivery, event_data);
-        }
+        delivery_announce(&plugin->delivery, event_data);
     }
     return MOSQ_ERR_SUCCESS;
 }
@@ -325,7 +330,7 @@ static void log_mismatches(void) {
 static int on_tick(int event, void *event_data, void *user) {
     (void)event, (void)user;
     const struct mosquitto_evt_tick *tick = event_data;
-    broker_thread = true;
+    here = plugin;
     delivery_event(&plugin->delivery);
     if (!plugin->ticked) {
         first_tick();
@@ -514,7 +519,7 @@ PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void 
         say_error("not loaded: %s.", error);
         return MOSQ_ERR_INVAL;
     }
-    broker_thread = true;
+    here = plugin;
     mosquitto_plugin_set_info(identifier, PLUGIN_NAME, sf_version());
     int rc = MOSQ_ERR_NOMEM;
     if (!init(identifier, &settings)) {

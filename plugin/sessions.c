@@ -218,11 +218,11 @@ static bool reserve(struct subscription_list *list) {
     return true;
 }
 
-/* Find out again whether the session has but one, simple subscription. */
-static void set_only(struct session *session) {
-    bool simple = session_count(session) == 1 && session->n_filters == 1 && session->normal.count == 1 &&
-                  session->n_no_local == 0;
-    session->only = simple ? session->normal.items[0] : NULL;
+/* What was known of the session's turns is not true any more. */
+static void forget_turns(struct session *session) {
+    session->order = 0;
+    session->first = NULL;
+    session->turn = NULL;
 }
 
 /* Count or uncount what a subscription is. */
@@ -300,10 +300,11 @@ struct subscription *session_subscribe(struct sessions *sessions, struct session
     }
     subscription->filter = filter;
     subscription->filter_id = filter == NULL ? 0 : sf_filter_id(filter);
+    subscription->guard = sf_filter_guard(filter);
     subscription->options = options;
     subscription->identifier = identifier;
     count(sessions, subscription, true);
-    set_only(session);
+    forget_turns(session);
     session_forget_removed(session, text); /* what is there is not removed, whatever becomes of the journal */
     return subscription;
 }
@@ -322,7 +323,7 @@ void subscription_remove(struct sessions *sessions, struct subscription *subscri
         subscription->group->n_members--;
         release_group(sessions, subscription->group);
     }
-    set_only(session);
+    forget_turns(session);
     sf_filter_unref(subscription->filter);
     sessions->n_subscriptions--;
     free(subscription);

@@ -14,6 +14,7 @@
 #ifndef PLUGIN_SESSIONS_H
 #define PLUGIN_SESSIONS_H
 
+#include "guard.h"
 #include "map.h"
 #include "subfilter.h"
 #include "topic_tree.h"
@@ -41,9 +42,11 @@ struct subscription {
     struct topic_node *node;   /* the topic filter, in sessions.tree or sessions.shared_tree */
     struct share_group *group; /* NULL: not shared */
     struct sf_filter *filter;  /* a reference; NULL: plain */
+    struct subscription *next; /* in its session's turns */
+    struct sf_guard guard;     /* of the filter */
+    uint32_t filter_id;
     uint64_t passed;
     uint64_t dropped;
-    uint32_t filter_id;
     uint32_t identifier; /* the Subscription Identifier; 0: none */
     uint32_t index;      /* in its list */
     uint8_t options;     /* as in SUBSCRIBE: QoS, no local, retain as published, retain handling */
@@ -67,10 +70,12 @@ struct session {
     struct mosquitto *client;   /* where the session was last; NULL: not known */
     uint32_t client_hash;       /* mosquitto_client_id_hashv of the identifier */
     uint32_t n_filters;         /* subscriptions with a filter */
-    struct subscription *only;  /* the one subscription, when it has a filter, is not shared and not no-local; or NULL */
+    uint64_t seen;              /* delivery.number of the last message it was asked READ for */
+    uint64_t order;             /* delivery.order that the turns are for; 0: for none, or it is not to be decided quickly */
+    struct subscription *first; /* its turns: those, not shared, that match the message, in the broker's order … */
+    struct subscription *turn;  /* … and which is next; NULL: they have had their turn */
     struct session *follower;   /* the session that was asked about after this one the last time … */
     uint64_t follower_removals; /* … while sessions.removals was this: later it may be gone */
-    uint64_t seen;              /* delivery.number of the last message it was asked READ for */
 
     uint32_t n_no_local;      /* subscriptions with the no-local option */
     bool due;                 /* it is in plugin.due */
@@ -81,7 +86,8 @@ struct session {
     bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
     bool unexplained;         /* it was asked READ for a topic that no known subscription matches: likewise */
     bool mismatch_logged;     /* it was */
-    uint32_t position;        /* how far in that message's topic filters the READs got */
+    bool lost;                /* from here on the order of that message's turns cannot tell any more … */
+    bool adrift;              /* … or not at all */
     uint32_t n_unassigned;    /* READs for that message whose subscription could not be told */
     uint64_t unassigned;      /* delivery.number of the last message with such READs */
     struct subscription_list normal;

@@ -560,9 +560,7 @@ static bool announce(const struct world_message *message,
         .qos = message->qos,
         .retain = message->retain,
     };
-    if (world.sessions.n_no_local > 0) {
-        delivery_announce(&world.delivery, &event);
-    }
+    delivery_announce(&world.delivery, &event);
     return message->qos < 2;
 }
 
