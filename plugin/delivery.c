@@ -372,21 +372,21 @@ static void find_turns(struct delivery *delivery, struct session *session) {
     *end = NULL;
 }
 
-/* The session is asked about the current message for the first time. */
+/* The session is asked about the current message for the first time, as far as is known. */
 static void line_up(struct delivery *delivery, struct session *session) {
     const struct topic_matches *matches = &delivery->matches;
-    bool is_doubtful = delivery->continues != 0 && session->unassigned == delivery->continues;
-    bool is_assignable = session->unassigned != delivery->number && !is_doubtful;
     bool is_simple = session->n_filters > 0 && session->n_no_local == 0 && session->shared.count == 0;
+    bool was_asked = session->unassigned == delivery->number ||
+                     (delivery->continues != 0 && session->unassigned == delivery->continues);
     if (session->order != matches->order) {
         find_turns(delivery, session);
     }
-    session->order = is_simple && is_assignable && !matches->failed ? matches->order : 0;
     session->seen = delivery->number;
     session->turn = session->first;
     session->n_unassigned = 0;
     session->lost = false;
-    session->adrift = is_doubtful || matches->failed;
+    session->adrift = was_asked || matches->failed;
+    session->order = is_simple && !session->adrift ? matches->order : 0;
 }
 
 /* The next subscription of the session, among those that are not shared, that the broker asks about. */

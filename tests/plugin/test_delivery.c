@@ -140,6 +140,29 @@ static void test_any_difference_starts_a_message(void) {
     CHECK(publish_again("t", "1") == 1, "an event");
 }
 
+/* The broker gives up in the middle of a message. With QoS 0, or an MQTT 5 publisher, it disconnects the publisher, which is
+ * an event; not with QoS 1 and an older client. The next message has another topic at the same address. */
+static void test_messages_cut_short_without_an_event(void) {
+    for (int version = 4; version <= 5; version++) {
+        world_start(false);
+        connect_all(2);
+        world.client[1]->protocol_version = version;
+        world_subscribe(0, "t", "", K_IS_1, false);
+        world_subscribe(0, "#", "", K_IS_2, false);
+        world_subscribe(0, "u", "", K_IS_1, false);
+        struct world_message first = message(FROM_PUBLISH, 1, "t", "1");
+        first.qos = 1;
+        first.cut_after = 1;
+        CHECK(publish(&first) == 1, "version %d: the first copy", version);
+        if (version == 5) {
+            world_event();
+        }
+        struct world_message next = message(FROM_PLUGIN, NOBODY, "u", "1");
+        next.qos = 1;
+        CHECK(publish(&next) == 1, "version %d: a new message for u's filter", version);
+    }
+}
+
 /* Two groups of two members, one of which, of several kinds, the plugin cannot follow. In the first message the first group
  * asks the known member and the second one the other; in the next, at the same addresses, it is the other way round: then
  * nobody is asked twice before the known member of the second group, who was not asked about the first message. */
@@ -350,6 +373,29 @@ static void test_subscriptions_that_the_plugin_never_saw(void) {
     CHECK(publish(&unwanted) == 0, "it does not");
     world_remove_unknown(0);
     CHECK(publish(&wanted) == 1 && publish(&other) == 0, "exact again");
+}
+
+/* Asked about a message while the broker counts others than we know, a client may have been asked about the next one
+ * when it counts right again. */
+static void test_subscriptions_that_go_between_two_messages(void) {
+    for (int n = 1; n <= 2; n++) {
+        world_start(false);
+        connect_all(2);
+        world_subscribe(0, "t", "", K_IS_1, false);
+        if (n == 2) {
+            world_subscribe(0, "#", "", K_IS_2, false);
+        }
+        world_subscribe(1, "t", "", K_IS_1, false);
+        CHECK(publish_again("t", "5") == 0, "%d: while all are known", n);
+        world_event();
+        world.client[0]->sub_count++; /* another plugin's, elsewhere */
+        CHECK(publish_again("t", "1") == (size_t)n + 1, "%d: #'s copy may be t's", n);
+        world.client[0]->sub_count--;
+        CHECK(publish_again("t", "5") == 0, "%d: the next one is not the first", n);
+        CHECK(publish_again("t", "1") == (size_t)n + 1, "%d: no event: as doubtful as before", n);
+        world_event();
+        CHECK(publish_again("t", "1") == 2, "%d: exact again", n);
+    }
 }
 
 /* ---- counting ---- */
@@ -635,6 +681,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_messages_at_the_same_addresses),
         TEST(test_any_difference_starts_a_message),
+        TEST(test_messages_cut_short_without_an_event),
         TEST(test_turns_of_members_that_are_not_known),
         TEST(test_log_lines_in_the_middle_change_nothing),
         TEST(test_no_local_is_exact_while_the_publisher_is_known),
@@ -644,6 +691,7 @@ int main(int argc, char **argv) {
         TEST(test_another_member_leaves_one_candidate),
         TEST(test_dollar_topics_are_decided_without_memory),
         TEST(test_subscriptions_that_the_plugin_never_saw),
+        TEST(test_subscriptions_that_go_between_two_messages),
         TEST(test_counts),
         TEST(test_unknown_is_counted_apart),
         TEST(test_many_filters_that_come_and_go),

@@ -8,6 +8,8 @@
 
 #include "engine.h"
 
+#include "guard.h"
+
 static const char *fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static const char *fault(const char *format, ...) {
@@ -203,6 +205,11 @@ const char *engine_check_truth(const struct sf_filter *filter, struct sf_message
     enum sf_truth again = sf_eval(filter, message);
     if (again != *truth_out) {
         return fault("%s, and then %s", engine_truth_name(*truth_out), engine_truth_name(again));
+    }
+    const struct sf_value *values = sf_message_values(message);
+    const struct sf_guard guard = sf_filter_guard(filter);
+    if (values != NULL && sf_guard_excludes(&guard, values) && *truth_out != SF_FALSE) {
+        return fault("its guard excludes it, but it is %s", engine_truth_name(*truth_out));
     }
     struct engine_text reasons = {NULL, 0, 0};
     enum sf_truth explained = SF_FALSE;
