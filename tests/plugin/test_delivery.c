@@ -593,6 +593,26 @@ static void test_a_hash_of_zero(void) {
     }
 }
 
+/* Such a session is gone without an event, and at its address a client reconnects that is not registered yet. */
+static void test_a_hash_of_zero_at_an_address_that_is_used_again(void) {
+    world_start(false);
+    connect_all(2);
+    world_subscribe(1, "t", "", K_IS_2, false);
+    world_subscribe(0, "t", "", K_IS_1, false);
+    world.client[0]->id_hashv = 0;
+    world_event();
+    CHECK(publish_again("t", "1") == 1, "s0's copy");
+    world_event();
+    struct world_message sent = message(FROM_PLUGIN, NOBODY, "t", "2");
+    sent.cut_after = 1;
+    CHECK(publish(&sent) == 1, "s1's copy");
+    world_free(0);
+    struct mosquitto_evt_acl_check check =
+        fake_message(0, "t", (const char *const[]){"k", "2", NULL});
+    check.client = fake_place(0, "s1");
+    CHECK(delivery_read(&world.delivery, &check), "it was in the queue");
+}
+
 /* Before MOSQ_EVT_CONNECT: the queue is checked again, and must not be touched. */
 static void test_queues_are_checked_again_in_vain(void) {
     world_start(false);
@@ -700,6 +720,7 @@ int main(int argc, char **argv) {
         TEST(test_clients_of_one_hash),
         TEST(test_sessions_that_go_in_any_order),
         TEST(test_a_hash_of_zero),
+        TEST(test_a_hash_of_zero_at_an_address_that_is_used_again),
         TEST(test_queues_are_checked_again_in_vain),
         TEST(test_retained_messages_on_subscribe),
         TEST(test_what_is_no_replay),
