@@ -143,8 +143,8 @@ struct sf_group sf_group_inside(struct sf_emitter *emitter, enum sf_truth stop,
 /* The instruction that was just emitted is a condition of the group. */
 static void add_condition(struct sf_emitter *emitter, struct sf_group *group,
                           struct sf_instruction *condition) {
-    condition->stop = group->stop;
-    condition->indent = (uint8_t)group->depth;
+    condition->stop = group->stop & 1u;
+    condition->indent = group->depth & 127u;
     group->last = emitter->n_code;
     group->n_unchecked++;
 }
@@ -181,7 +181,7 @@ void sf_group_check(struct sf_emitter *emitter, struct sf_group *group, bool bef
 
 void sf_group_begin(struct sf_emitter *emitter, const struct sf_group *outer) {
     struct sf_instruction *begin = sf_emit(emitter, SF_OP_BEGIN);
-    begin->indent = (uint8_t)outer->depth;
+    begin->indent = outer->depth & 127u;
     begin->bytes = outer->depth;
 }
 
@@ -195,7 +195,7 @@ static struct sf_instruction *emit_end(struct sf_emitter *emitter, const struct 
         at = before;
     }
     struct sf_instruction *end = sf_emit(emitter, opcode);
-    end->indent = (uint8_t)outer_depth;
+    end->indent = outer_depth & 127u;
     end->bytes = outer_depth;
     end->truths = sf_truths(group->stop);
     return end;
@@ -243,8 +243,10 @@ const struct sf_program *sf_emit_program(struct sf_emitter *emitter) {
     program->guard = emitter->guard;
     memcpy(program->code, emitter->code, code_bytes);
     for (size_t i = 0; i < n; i++) {
-        if (sf_opcode_has_data((enum sf_opcode)program->code[i].opcode)) {
-            program->code[i].offset += (n - i) * sizeof *emitter->code;
+        struct sf_instruction *at = &program->code[i];
+        at->step = sf_step_of(at->opcode, at->jump);
+        if (sf_opcode_has_data((enum sf_opcode)at->opcode)) {
+            at->offset += (n - i) * sizeof *at;
         }
     }
     if (emitter->data.bytes > 0) {

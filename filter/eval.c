@@ -325,30 +325,22 @@ enum sf_truth sf_run(const struct sf_program *program, struct sf_message *messag
 typedef enum sf_truth step_fn(const struct sf_value *values, const struct sf_instruction *at,
                               uint64_t bits, struct sf_message *message);
 
-static step_fn *const steps[SF_N_OPCODES];
+static step_fn *const steps[SF_N_OPCODES * SF_N_NEXT];
 
 static inline enum sf_truth step(const struct sf_value *values, const struct sf_instruction *at,
                                  uint64_t bits, struct sf_message *message) {
-    return steps[at->opcode](values, at, bits, message);
+    return steps[at->step](values, at, bits, message);
 }
 
-/* What comes behind a condition. */
-static inline enum sf_truth go_on(const struct sf_value *values, const struct sf_instruction *at,
-                                  uint64_t bits, struct sf_message *message) {
-    if (at->jump == 0) {
-        return step(values, at + 1, bits, message);
-    }
-    if (at->jump == SF_LAST) {
+/* What comes after a condition. */
+static inline enum sf_truth go_on(enum sf_next next, const struct sf_value *values,
+                                  const struct sf_instruction *at, uint64_t bits,
+                                  struct sf_message *message) {
+    if (next == SF_NEXT_IS_THE_END) {
         return truth_at_end(at, bits);
     }
-    at += (bits & SF_DECIDED) != 0 ? at->jump : 1;
-    return step(values, at, bits, message);
-}
-
-static enum sf_truth step_other(const struct sf_value *values, const struct sf_instruction *at,
-                                uint64_t bits, struct sf_message *message) {
-    (void)values;
-    return run(message, at, bits);
+    bool leaves = next == SF_NEXT_MAY_LEAVE && (bits & SF_DECIDED) != 0;
+    return step(values, at + (leaves ? at->jump : 1), bits, message);
 }
 
 /* A condition on a value that is in one of the states that it heeds. */
@@ -358,32 +350,47 @@ static enum sf_truth step_odd(const struct sf_value *values, const struct sf_ins
     if ((odd & (SF_VALUE_EARLIER | SF_VALUE_UNTRIED)) != 0) {
         return run(message, at, bits);
     }
-    return go_on(values, at, bits | SF_DOUBTFUL, message);
+    enum sf_next next = (enum sf_next)(at->step % SF_N_NEXT);
+    return go_on(next, values, at, bits | SF_DOUBTFUL, message);
 }
 
-/* A step of a condition that is not odd. */
-#define STEP(name)                                                                                 \
-    static enum sf_truth step_##name(const struct sf_value *values,                                \
-                                     const struct sf_instruction *at, uint64_t bits,               \
-                                     struct sf_message *message) {                                 \
+/* Three steps of each kind: `next` is known in each, so none looks at `jump` in vain. */
+#define STEP(kind, suffix, next)                                                                   \
+    static enum sf_truth step_##kind##suffix(const struct sf_value *values,                        \
+                                             const struct sf_instruction *at, uint64_t bits,       \
+                                             struct sf_message *message) {                         \
+        return kind##_then(next, values, at, bits, message);                                       \
+    }
+#define STEPS(kind)                                                                                \
+    STEP(kind, , SF_NEXT_GOES_ON)                                                                  \
+    STEP(kind, _or_leave, SF_NEXT_MAY_LEAVE)                                                       \
+    STEP(kind, _at_end, SF_NEXT_IS_THE_END)
+
+/* Of a condition that is not odd. */
+#define CONDITION_STEPS(kind)                                                                      \
+    static inline enum sf_truth kind##_then(enum sf_next next, const struct sf_value *values,      \
+                                            const struct sf_instruction *at, uint64_t bits,        \
+                                            struct sf_message *message) {                          \
         const struct sf_value *value = &values[at->slot];                                          \
         if ((value->state & at->heeds) != 0) {                                                     \
             return step_odd(values, at, bits, message);                                            \
         }                                                                                          \
-        return go_on(values, at, bits | name(at, value), message);                                 \
-    }
+        return go_on(next, values, at, bits | kind(at, value), message);                           \
+    }                                                                                              \
+    STEPS(kind)
 
-STEP(equal)
-STEP(less)
-STEP(same)
-STEP(between)
-STEP(in_few)
-STEP(starts_with)
-STEP(is_true)
-STEP(is_present)
+CONDITION_STEPS(equal)
+CONDITION_STEPS(less)
+CONDITION_STEPS(same)
+CONDITION_STEPS(between)
+CONDITION_STEPS(in_few)
+CONDITION_STEPS(starts_with)
+CONDITION_STEPS(is_true)
+CONDITION_STEPS(is_present)
 
-static enum sf_truth step_equal_long(const struct sf_value *values, const struct sf_instruction *at,
-                                     uint64_t bits, struct sf_message *message) {
+static inline enum sf_truth equal_long_then(enum sf_next next, const struct sf_value *values,
+                                            const struct sf_instruction *at, uint64_t bits,
+                                            struct sf_message *message) {
     const struct sf_value *value = &values[at->slot];
     if ((value->state & at->heeds) != 0) {
         return step_odd(values, at, bits, message);
@@ -391,25 +398,42 @@ static enum sf_truth step_equal_long(const struct sf_value *values, const struct
     if (may_be_equal(at, value)) {
         return run(message, at, bits);
     }
-    return go_on(values, at, bits | bits_of(0, at), message);
+    return go_on(next, values, at, bits | bits_of(0, at), message);
 }
+STEPS(equal_long)
 
-static enum sf_truth step_begin(const struct sf_value *values, const struct sf_instruction *at,
-                                uint64_t bits, struct sf_message *message) {
+static inline enum sf_truth begin_then(enum sf_next next, const struct sf_value *values,
+                                       const struct sf_instruction *at, uint64_t bits,
+                                       struct sf_message *message) {
+    (void)next;
     if (is_word_full(at->bytes)) {
         return run(message, at, bits);
     }
     return step(values, at + 1, bits << 2, message);
 }
+STEPS(begin)
 
-static enum sf_truth step_join(const struct sf_value *values, const struct sf_instruction *at,
-                               uint64_t bits, struct sf_message *message) {
+static inline enum sf_truth join_then(enum sf_next next, const struct sf_value *values,
+                                      const struct sf_instruction *at, uint64_t bits,
+                                      struct sf_message *message) {
     uint64_t outer = at->is_first ? bits & ~UINT64_C(3) : bits >> 2;
-    return go_on(values, at, outer | sf_bits_of_nested(bits & 3), message);
+    return go_on(next, values, at, outer | sf_bits_of_nested(bits & 3), message);
 }
+STEPS(join)
 
-static step_fn *const steps[SF_N_OPCODES] = {
-#define SF_OPCODE(name, text, operands, step) step_##step,
+/* Of anything else. */
+static inline enum sf_truth other_then(enum sf_next next, const struct sf_value *values,
+                                       const struct sf_instruction *at, uint64_t bits,
+                                       struct sf_message *message) {
+    (void)next;
+    (void)values;
+    return run(message, at, bits);
+}
+STEPS(other)
+
+/* In the order of sf_step_of. */
+static step_fn *const steps[SF_N_OPCODES * SF_N_NEXT] = {
+#define SF_OPCODE(name, text, operands, kind) step_##kind, step_##kind##_or_leave, step_##kind##_at_end,
 #include "opcodes.def"
 #undef SF_OPCODE
 };

@@ -34,7 +34,7 @@ static const struct {
     const char *name;
     enum operands operands;
 } opcodes[SF_N_OPCODES] = {
-#define SF_OPCODE(name, text, operands, step) {text, operands},
+#define SF_OPCODE(name, text, operands, kind) {text, operands},
 #include "opcodes.def"
 #undef SF_OPCODE
 };
@@ -126,6 +126,7 @@ bool sf_program_is_valid(const struct sf_program *program, uint32_t n_slots) {
         const struct sf_instruction *at = &program->code[i];
         bool is_jump_valid = at->jump < n - i || at->jump == SF_LAST;
         if (at->opcode >= SF_N_OPCODES || !is_jump_valid ||
+            at->step != sf_step_of(at->opcode, at->jump) ||
             !are_operands_valid(program, at, n_slots)) {
             return false;
         }
@@ -287,6 +288,9 @@ static void print_operands(struct listing *listing, const struct sf_instruction 
                         truth_name(sf_truth_of_group(at->truths, 0)));
         break;
     case GROUP:
+        if (at->opcode == SF_OP_JOIN) { /* `stop` is of the group around */
+            sf_output_print(out, " %s", at->stop == SF_TRUE ? "and" : "or");
+        }
         break;
     default:
         print_slot_operands(listing, at);

@@ -7,7 +7,7 @@
  *
  *     a > 5 AND (b = 'x' OR c) AND d LIKE 'x_%'      0   equal b 'x'
  *                                                    1   is-true c
- *                                                    2 join
+ *                                                    2 join or
  *                                                    3 compare a > 5                false: 5
  *                                                    4 like d 'x_%'                 last
  *                                                    5 return false else true
@@ -31,7 +31,7 @@
 #include "text.h"
 
 enum sf_opcode {
-#define SF_OPCODE(name, text, operands, step) SF_OP_##name,
+#define SF_OPCODE(name, text, operands, kind) SF_OP_##name,
 #include "opcodes.def"
 #undef SF_OPCODE
     SF_N_OPCODES,
@@ -52,14 +52,15 @@ enum { SF_DECIDED = 1, SF_DOUBTFUL = 2 };
  *   which only the listing needs. */
 struct sf_instruction {
     uint8_t opcode;
-    uint8_t stop; /* conditions: the truth that decides their group */
+    uint8_t step; /* which one sf_eval takes: sf_step_of */
     uint8_t flip;
     union {
         uint8_t heeds;
         uint8_t accepts; /* COMPARE_NUMBERS: the relation */
         bool is_first;   /* JOIN: the first thing in the group around, which has no bits yet */
     };
-    uint8_t indent; /* of the listing: how deep the group is, modulo 256 */
+    uint8_t stop : 1;   /* conditions: the truth that decides their group */
+    uint8_t indent : 7; /* of the listing: how deep the group is, modulo 128 */
     uint8_t truths; /* SF_LAST, RETURN, SETTLE: the truths of the group, see sf_truths */
     uint16_t jump;
     uint32_t slot;  /* or the first register */
@@ -85,6 +86,17 @@ struct sf_instruction {
 };
 
 enum { SF_LAST = UINT16_MAX };
+
+/* What comes after a condition, by its `jump`. */
+enum sf_next { SF_NEXT_GOES_ON, SF_NEXT_MAY_LEAVE, SF_NEXT_IS_THE_END, SF_N_NEXT };
+
+/* The `step` of an instruction with this opcode and jump. */
+static inline uint8_t sf_step_of(unsigned opcode, unsigned jump) {
+    unsigned next = jump == 0         ? SF_NEXT_GOES_ON
+                    : jump == SF_LAST ? SF_NEXT_IS_THE_END
+                                      : SF_NEXT_MAY_LEAVE;
+    return (uint8_t)(opcode * SF_N_NEXT + next);
+}
 
 /* The truths of a group that `stop` decides, two bits for each value of the group's bits. */
 static inline uint8_t sf_truths(unsigned stop) {

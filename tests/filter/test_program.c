@@ -100,6 +100,11 @@ static void spoil_opcode(struct sf_program *program, struct sf_instruction *at) 
     at->opcode = SF_N_OPCODES;
 }
 
+static void spoil_step(struct sf_program *program, struct sf_instruction *at) {
+    (void)program;
+    at->step++;
+}
+
 static void spoil_jump(struct sf_program *program, struct sf_instruction *at) {
     at->jump = (uint16_t)(program->n_instructions - (uint32_t)(at - program->code));
 }
@@ -136,6 +141,7 @@ static void spoil_data_bytes(struct sf_program *program, struct sf_instruction *
 
 static const struct damage damages[] = {
     {"opcode", spoil_opcode, NULL},
+    {"step", spoil_step, NULL},
     {"jump", spoil_jump, NULL},
     {"slot", spoil_slot, has_slot},
     {"offset", spoil_offset, has_data},
