@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * message: see the header. Two walks over the property list: the first one sums up the text, so that the copies never
- * move while the engine holds addresses into them.
+ * message: see the header. The copies never move while the engine holds addresses into them: a message with more text than
+ * there is room for is bound again, once there is.
  */
 #include "message.h"
 
@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { MIN_CAPACITY = 4096 }; /* for text, in bytes */
 
 /* One property that holds text. `name` is NULL unless it is a User Property. */
 struct text_property {
@@ -59,36 +61,13 @@ static bool holds_text(int identifier) {
            identifier == MQTT_PROP_RESPONSE_TOPIC;
 }
 
-/* Room for all text of the message. */
-static bool reserve(struct message *message, const struct mosquitto_evt_acl_check *check, size_t topic_bytes) {
-    size_t bytes = topic_bytes;
-    for (const mosquitto_property *p = check->properties; p != NULL; p = mosquitto_property_next(p)) {
-        int identifier = mosquitto_property_identifier(p);
-        if (holds_text(identifier)) {
-            struct text_property text;
-            if (!read_text(p, identifier, &text)) {
-                return false;
-            }
-            bytes += text.value_bytes;
-            release_text(&text);
-        }
+/* Bind a property if its text fits behind the `used` bytes. Returns how many are used then, or would be. */
+static size_t bind_text(struct message *message, int identifier, const struct text_property *text, size_t used) {
+    size_t end = used + text->value_bytes;
+    if (end > message->text_capacity) {
+        return end;
     }
-    if (bytes <= message->text_capacity) {
-        return true;
-    }
-    size_t capacity = bytes < 4096 ? 4096 : bytes * 2;
-    char *grown = malloc(capacity);
-    if (grown == NULL) {
-        return false;
-    }
-    free(message->text);
-    message->text = grown;
-    message->text_capacity = capacity;
-    return true;
-}
-
-static void bind_text(struct message *message, int identifier, const struct text_property *text, size_t *used) {
-    char *copy = message->text + *used;
+    char *copy = message->text + used;
     if (text->value_bytes > 0) {
         memcpy(copy, text->value, text->value_bytes);
     }
@@ -97,18 +76,20 @@ static void bind_text(struct message *message, int identifier, const struct text
     } else if (identifier == MQTT_PROP_RESPONSE_TOPIC) {
         sf_message_set_response_topic(message->bound, copy, text->value_bytes);
     } else if (!sf_message_add(message->bound, text->name, text->name_bytes, copy, text->value_bytes)) {
-        return; /* no filter reads it: its copy may be overwritten */
+        return used; /* no filter reads it: its copy may be overwritten */
     }
-    *used += text->value_bytes;
+    return end;
 }
 
-bool message_bind(struct message *message, const struct mosquitto_evt_acl_check *check) {
-    size_t topic_bytes = strlen(check->topic);
-    if (sf_message_reset(message->bound) != SF_OK || !reserve(message, check, topic_bytes)) {
-        return false;
+/* Bind all that there is room for. Returns the bytes that are needed for all; SIZE_MAX: out of memory. */
+static size_t bind_all(struct message *message, const struct mosquitto_evt_acl_check *check, size_t topic_bytes) {
+    if (sf_message_reset(message->bound) != SF_OK) {
+        return SIZE_MAX;
     }
-    memcpy(message->text, check->topic, topic_bytes);
-    sf_message_set_topic(message->bound, message->text, topic_bytes);
+    if (topic_bytes <= message->text_capacity) {
+        memcpy(message->text, check->topic, topic_bytes);
+        sf_message_set_topic(message->bound, message->text, topic_bytes);
+    }
     sf_message_set_qos(message->bound, check->qos);
     sf_message_set_retain(message->bound, check->retain);
     sf_message_set_payload_bytes(message->bound, check->payloadlen);
@@ -119,13 +100,29 @@ bool message_bind(struct message *message, const struct mosquitto_evt_acl_check 
         if (holds_text(identifier)) {
             struct text_property text;
             if (!read_text(p, identifier, &text)) {
-                return false;
+                return SIZE_MAX;
             }
-            bind_text(message, identifier, &text, &used);
+            used = bind_text(message, identifier, &text, used);
             release_text(&text);
         }
     }
-    return true;
+    return used;
+}
+
+bool message_bind(struct message *message, const struct mosquitto_evt_acl_check *check) {
+    size_t topic_bytes = strlen(check->topic);
+    size_t bytes = bind_all(message, check, topic_bytes);
+    if (bytes != SIZE_MAX && bytes > message->text_capacity) {
+        char *grown = malloc(bytes < MIN_CAPACITY ? MIN_CAPACITY : bytes * 2);
+        if (grown == NULL) {
+            return false;
+        }
+        free(message->text);
+        message->text = grown;
+        message->text_capacity = bytes < MIN_CAPACITY ? MIN_CAPACITY : bytes * 2;
+        bytes = bind_all(message, check, topic_bytes);
+    }
+    return bytes != SIZE_MAX;
 }
 
 bool message_init(struct message *message, struct sf_schema *schema) {

@@ -206,7 +206,8 @@ static void test_message_that_cannot_be_copied(void) {
               fake_copies_out - copies);
     }
 #ifdef FAKE_COPYING
-    CHECK(n == 11, "two walks over five texts: %d reads before it worked", n - 1);
+    /* five texts; then the first of a second walk, for which there is room; then there is room at once */
+    CHECK(n == 7, "%d reads before it worked", n - 1);
 #else
     CHECK(n == 1, "nothing is copied by the broker here: %d", n);
 #endif

@@ -216,6 +216,7 @@ static void test_every_event_starts_a_message(void) {
     struct mosquitto *client = connect_client(0, "c");
     struct mosquitto *other = connect_client(1, "other");
     CHECK(subscribe(client, "t?k=1") && subscribe(client, "%23?k=2"), "accepted");
+    static char published[] = "x";
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         struct mosquitto_evt_acl_check check = message(0, "t", "1");
         CHECK(passes(client, check), "%s: the first copy", rows[i].name);
@@ -240,7 +241,7 @@ static void test_every_event_starts_a_message(void) {
             break;
         case MOSQ_EVT_MESSAGE_IN:
             event.message.client = other;
-            event.message.topic = (char[]){"x"};
+            event.message.topic = published;
             break;
         default:
             break;
