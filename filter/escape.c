@@ -27,18 +27,30 @@ bool sf_escape_is_wildcard(struct sf_text text, size_t offset) {
     return byte == '#' || byte == '+' || byte == '?' || byte == '%';
 }
 
+/* Whether an escape that is to be decoded starts at `offset`. */
+static bool is_decoded(struct sf_text text, size_t offset, bool wildcards_only) {
+    return wildcards_only ? sf_escape_is_wildcard(text, offset) : escape_at(text, offset) >= 0;
+}
+
 static size_t decode(struct sf_text text, bool wildcards_only, char *out) {
     size_t n = 0;
     for (size_t at = 0; at < text.bytes; n++) {
-        int byte = escape_at(text, at);
-        if (byte >= 0 && (!wildcards_only || sf_escape_is_wildcard(text, at))) {
-            out[n] = (char)byte;
+        if (is_decoded(text, at, wildcards_only)) {
+            out[n] = (char)escape_at(text, at);
             at += 3;
         } else {
             out[n] = text.at[at++];
         }
     }
     return n;
+}
+
+static size_t source_offset(struct sf_text text, bool wildcards_only, size_t decoded) {
+    size_t at = 0;
+    for (size_t n = 0; n < decoded && at < text.bytes; n++) {
+        at += is_decoded(text, at, wildcards_only) ? 3 : 1;
+    }
+    return at;
 }
 
 size_t sf_escape_decode(struct sf_text text, char *out) {
@@ -50,9 +62,9 @@ size_t sf_escape_decode_wildcards(struct sf_text text, char *out) {
 }
 
 size_t sf_escape_source_offset(struct sf_text text, size_t decoded) {
-    size_t at = 0;
-    for (size_t n = 0; n < decoded && at < text.bytes; n++) {
-        at += sf_escape_is_wildcard(text, at) ? 3 : 1;
-    }
-    return at;
+    return source_offset(text, false, decoded);
+}
+
+size_t sf_escape_source_offset_of_wildcards(struct sf_text text, size_t decoded) {
+    return source_offset(text, true, decoded);
 }

@@ -18,7 +18,10 @@ size_t sf_escape_decode_wildcards(struct sf_text text, char *out);
 /* Whether %23 %2B %3F or %25 starts at text.at[offset]. */
 bool sf_escape_is_wildcard(struct sf_text text, size_t offset);
 
-/* Where byte `decoded` of what sf_escape_decode_wildcards makes of `text` comes from. */
+/* Where byte `decoded` of what sf_escape_decode makes of `text` comes from. */
 size_t sf_escape_source_offset(struct sf_text text, size_t decoded);
+
+/* The same for sf_escape_decode_wildcards. */
+size_t sf_escape_source_offset_of_wildcards(struct sf_text text, size_t decoded);
 
 #endif

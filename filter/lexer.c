@@ -380,9 +380,8 @@ bool sf_lexer_init(struct sf_lexer *lexer, struct sf_parse *parse) {
     /* What the escapes stand for is ASCII, so the text is UTF-8 before decoding when it is behind. */
     size_t valid = sf_utf8_valid_bytes(body.at, body.bytes);
     if (valid < body.bytes) {
-        sf_parse_refuse(parse, SF_E_ESCAPE, valid, 1,
-                        body.at[valid] == '\0' ? "a NUL cannot be in an expression"
-                                               : "this is not UTF-8");
+        size_t fault = sf_utf8_fault_bytes(body.at + valid, body.bytes - valid);
+        sf_parse_refuse_bytes(parse, valid, fault, body.at[valid] == '\0');
         return false;
     }
     if (body.bytes > 0 && memchr(body.at, '%', body.bytes) != NULL) {

@@ -12,7 +12,7 @@
 /* From a position of a node to one in the expression as sent. */
 static size_t sent_position(const struct sf_parse *parse, size_t position) {
     if (parse->decoded.at != NULL) {
-        position = sf_escape_source_offset(sf_parse_body(parse), position);
+        position = sf_escape_source_offset_of_wildcards(sf_parse_body(parse), position);
     }
     return parse->body + position;
 }
@@ -62,6 +62,14 @@ bool sf_parse_count(struct sf_parse *parse, size_t start, size_t bytes, const ch
     return true;
 }
 
+void sf_parse_refuse_bytes(struct sf_parse *parse, size_t start, size_t bytes, bool is_nul) {
+    struct sf_quoted quoted;
+    struct sf_text part = {sf_parse_body(parse).at + start, bytes};
+    sf_parse_refuse(parse, SF_E_ESCAPE, start, bytes,
+                    is_nul ? "%s is a NUL, which no expression can hold" : "%s is not UTF-8",
+                    sf_quote(&quoted, part));
+}
+
 bool sf_parse_decode(struct sf_parse *parse, struct sf_text sent, size_t start,
                      struct sf_text *decoded_out) {
     char *text = sf_parse_alloc(parse, sent.bytes + 1);
@@ -71,11 +79,10 @@ bool sf_parse_decode(struct sf_parse *parse, struct sf_text sent, size_t start,
     struct sf_text decoded = {text, sf_escape_decode(sent, text)};
     size_t valid = sf_utf8_valid_bytes(decoded.at, decoded.bytes);
     if (valid < decoded.bytes) {
-        struct sf_quoted quoted;
-        sf_parse_refuse(parse, SF_E_ESCAPE, start, sent.bytes,
-                        decoded.at[valid] == '\0' ? "%s holds a NUL"
-                                                  : "%s is not UTF-8 after decoding",
-                        sf_quote(&quoted, sent));
+        size_t fault = sf_utf8_fault_bytes(decoded.at + valid, decoded.bytes - valid);
+        size_t from = sf_escape_source_offset(sent, valid);
+        size_t to = sf_escape_source_offset(sent, valid + fault);
+        sf_parse_refuse_bytes(parse, start + from, to - from, decoded.at[valid] == '\0');
         return false;
     }
     *decoded_out = decoded;

@@ -53,6 +53,9 @@ struct sf_node *sf_parse_node(struct sf_parse *parse, enum sf_node_type type, si
 /* Count the operator, clause or tag at `start`. False: one too many, which is recorded. */
 bool sf_parse_count(struct sf_parse *parse, size_t start, size_t bytes, const char *what);
 
+/* Refuse the part at `start` of the body as sent, which is a NUL or not UTF-8 once decoded. */
+void sf_parse_refuse_bytes(struct sf_parse *parse, size_t start, size_t bytes, bool is_nul);
+
 /* Decode all escapes of a key, value or tag that is at `start`. False: refused or out of memory, which is recorded. */
 bool sf_parse_decode(struct sf_parse *parse, struct sf_text sent, size_t start,
                      struct sf_text *decoded_out);

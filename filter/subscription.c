@@ -163,9 +163,12 @@ static enum sf_status check_topic(const struct topic *topic, size_t decoded_byte
     struct sf_text text = topic->text;
     size_t valid = sf_utf8_valid_bytes(text.at, text.bytes);
     if (valid < text.bytes) {
-        return sf_error_set(topic->error, SF_E_ESCAPE, valid, 1, "%s",
-                            text.at[valid] == '\0' ? "a NUL cannot be in a topic filter"
-                                                   : "this is not UTF-8");
+        size_t fault = sf_utf8_fault_bytes(text.at + valid, text.bytes - valid);
+        struct sf_quoted quoted;
+        return sf_error_set(topic->error, SF_E_ESCAPE, valid, fault,
+                            text.at[valid] == '\0' ? "%s is a NUL, which no topic filter can hold"
+                                                   : "%s is not UTF-8",
+                            sf_quote(&quoted, (struct sf_text){text.at + valid, fault}));
     }
     if (decoded_bytes == 0) {
         return refuse(topic, 0, 0, "the topic filter is empty");

@@ -73,3 +73,12 @@ size_t sf_utf8_valid_bytes(const char *text, size_t bytes) {
     }
     return at;
 }
+
+size_t sf_utf8_fault_bytes(const char *text, size_t bytes) {
+    size_t expected = expected_length((unsigned char)text[0]);
+    size_t n = 1;
+    while (n < expected && n < bytes && ((unsigned char)text[n] & 0xC0) == 0x80) {
+        n++;
+    }
+    return n;
+}

@@ -17,4 +17,8 @@ size_t sf_utf8_previous(const char *text, size_t bytes);
 /* How many bytes of `text` are UTF-8 without a NUL: `bytes` when all are, else where the first fault is. */
 size_t sf_utf8_valid_bytes(const char *text, size_t bytes);
 
+/* How long the fault at text[0] is: a NUL, or the bytes that begin like a character and are none. `bytes` must not be
+ * 0. */
+size_t sf_utf8_fault_bytes(const char *text, size_t bytes);
+
 #endif
