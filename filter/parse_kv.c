@@ -5,7 +5,7 @@
 #include "error.h"
 #include "parse.h"
 
-/* A clause as sent. Positions count from the body's start. */
+/* A clause as sent, without blanks around it. Positions count from the body's start. */
 struct clause {
     size_t start;
     size_t bytes;
@@ -35,7 +35,7 @@ static bool find_relation(struct sf_parse *parse, struct sf_text body, struct cl
         struct sf_text text = {body.at + clause->start, clause->bytes};
         sf_parse_refuse(parse, SF_E_OPERATOR, clause->start, clause->bytes,
                         "\"%s\" has no operator; expected key=value (or > < >= <=)",
-                        sf_quote(&quoted, sf_text_trim(text)));
+                        sf_quote(&quoted, text));
         return false;
     }
     clause->operator_start = at;
@@ -97,13 +97,15 @@ static bool read_number(struct sf_parse *parse, struct sf_node *value, enum sf_r
 
 static struct sf_node *parse_clause(struct sf_parse *parse, size_t start, size_t bytes) {
     struct sf_text body = sf_parse_body(parse);
-    struct clause clause = {.start = start, .bytes = bytes};
-    if (sf_text_trim((struct sf_text){body.at + start, bytes}).bytes == 0) {
+    struct sf_text trimmed = sf_text_trim((struct sf_text){body.at + start, bytes});
+    struct clause clause = {.start = (size_t)(trimmed.at - body.at), .bytes = trimmed.bytes};
+    if (trimmed.bytes == 0) {
         return sf_parse_refuse(parse, SF_E_EMPTY, start, sf_parse_empty_bytes(parse, start, bytes),
                                bytes == body.bytes ? "the expression is empty"
                                                    : "a clause is missing beside the &");
     }
-    if (!sf_parse_count(parse, start, bytes, "clauses") || !find_relation(parse, body, &clause)) {
+    if (!sf_parse_count(parse, clause.start, clause.bytes, "clauses") ||
+        !find_relation(parse, body, &clause)) {
         return NULL;
     }
     size_t behind = clause.operator_start + clause.operator_bytes;
