@@ -27,6 +27,12 @@ static const char *quote(const struct checker *checker, const struct sf_node *no
 static void refuse(struct checker *checker, const struct sf_node *operand, const char *operator,
                    const char * rule) {
     struct sf_quoted quoted;
+    if (sf_node_kind(operand) == SF_KIND_NULL) {
+        sf_parse_refuse(
+            checker->parse, SF_E_KIND, operand->start, operand->bytes,
+            "%s takes no NULL; IS NULL and IS NOT NULL ask whether something is absent", operator);
+        return;
+    }
     sf_parse_refuse(checker->parse, SF_E_KIND, operand->start, operand->bytes, "%s is %s; %s %s",
                     quote(checker, operand, &quoted), kind_name(sf_node_kind(operand)), operator,
                     rule);
@@ -60,10 +66,15 @@ static void check_equality(struct checker *checker, const struct sf_node *node) 
     enum sf_kind left_kind = sf_node_kind(left);
     enum sf_kind right_kind = sf_node_kind(right);
     const char *operator= sf_relation_name(node->relation);
-    if (left_kind == SF_KIND_NULL || right_kind == SF_KIND_NULL) {
+    if (left_kind == SF_KIND_NULL && right_kind == SF_KIND_NULL) {
+        refuse(checker, left, operator, "");
+    } else if (left_kind == SF_KIND_NULL || right_kind == SF_KIND_NULL) {
         const struct sf_node *null = left_kind == SF_KIND_NULL ? left : right;
+        struct sf_quoted other;
         sf_parse_refuse(checker->parse, SF_E_KIND, null->start, null->bytes,
-                        "NULL cannot be compared with %s; write IS NULL or IS NOT NULL", operator);
+                        "%s takes no NULL; write %s %s", operator,
+                        quote(checker, null == left ? right : left, &other),
+                        node->relation == SF_EQUAL ? "IS NULL" : "IS NOT NULL");
     } else if (left_kind != right_kind && left_kind != SF_KIND_NAME && right_kind != SF_KIND_NAME) {
         struct sf_quoted left_text;
         struct sf_quoted right_text;

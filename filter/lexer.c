@@ -314,6 +314,15 @@ static bool refuse_character(struct sf_lexer *lexer, const struct sf_token *toke
     return false;
 }
 
+/* An operator of other languages that starts with =. */
+static bool refuse_operator(struct sf_lexer *lexer, const struct sf_token *token, char second) {
+    sf_parse_refuse(lexer->parse, SF_E_SYNTAX, token->start, 2, "unexpected =%c; write %s", second,
+                    second == '='   ? "="
+                    : second == '<' ? "<="
+                                    : ">=");
+    return false;
+}
+
 static bool read_symbol(struct sf_lexer *lexer, struct sf_token *token) {
     char next = char_at(lexer, token->start + 1);
     switch (lexer->text.at[token->start]) {
@@ -330,7 +339,8 @@ static bool read_symbol(struct sf_lexer *lexer, struct sf_token *token) {
     case '/':
         return finish(lexer, token, SF_TOKEN_SLASH, 1);
     case '=':
-        return finish(lexer, token, SF_TOKEN_EQUAL, 1);
+        return next == '=' || next == '<' || next == '>' ? refuse_operator(lexer, token, next)
+                                                         : finish(lexer, token, SF_TOKEN_EQUAL, 1);
     case '<':
         return next == '='   ? finish(lexer, token, SF_TOKEN_LESS_EQUAL, 2)
                : next == '>' ? finish(lexer, token, SF_TOKEN_UNEQUAL, 2)

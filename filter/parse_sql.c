@@ -58,9 +58,11 @@ static struct sf_node *refuse_unexpected(struct parser *parser, const char *expe
         return sf_parse_refuse(parser->parse, SF_E_SYNTAX, parser->token.start, 0,
                                "the expression ends where %s must stand", expected);
     }
-    return sf_parse_refuse(parser->parse, SF_E_SYNTAX, parser->token.start, parser->token.bytes,
-                           "unexpected %s; expected %s", sf_quote(&quoted, token_text(parser)),
-                           expected);
+    return sf_parse_refuse(
+        parser->parse, SF_E_SYNTAX, parser->token.start, parser->token.bytes,
+        "unexpected %s; expected %s%s", sf_quote(&quoted, token_text(parser)), expected,
+        is_next(parser, SF_TOKEN_NULL) ? "; IS NULL and IS NOT NULL ask whether something is absent"
+                                       : "");
 }
 
 /* An operand must stand here, and something else does or nothing at all. */
