@@ -74,7 +74,8 @@ enum cli_exit match_lines(const struct cli *cli, FILE *in);
 /* Choose the character set that the two below write: UTF-8, whatever the user's locale says. Call once. */
 void text_init(void);
 
-/* Write `text` with all that a terminal would not show, or would obey, as \xHH. */
+/* Write `text` with all characters that a terminal would not show, or would obey, as <U+HHHH>, and bytes that are not
+ * UTF-8 as \xHH. */
 void text_print(FILE *out, const char *text, size_t bytes);
 
 /* Write `text` as text_print does, on a line of its own, cut on both sides where it is too long, and below it a line

@@ -2,11 +2,12 @@
  *
  * Text for terminals. What a client may send can hold anything: control characters that a terminal would obey, bytes
  * that are no characters, characters that take no column or two. All of that is walked here glyph by glyph, a glyph
- * being one character, or one byte that is written as \xHH, so that the caret stands where the reader looks.
+ * being one character, or what is written for one that cannot be shown, so that the caret stands where the reader looks.
  */
 #define _XOPEN_SOURCE 700
 
 #include "cli.h"
+#include "visible.h"
 
 #include <locale.h>
 #include <string.h>
@@ -16,7 +17,6 @@ enum {
     INDENT_COLUMNS = 2,
     WINDOW_COLUMNS = 72, /* of the text, without indent and ellipses: fits a terminal of 80 */
     BEFORE_COLUMNS = 40, /* of them, so many at most before the spot */
-    ESCAPE_COLUMNS = 4,  /* \xHH */
 };
 
 static const char ellipsis[] = "...";
@@ -24,7 +24,7 @@ static const char ellipsis[] = "...";
 struct glyph {
     size_t bytes;
     size_t columns;
-    bool escaped;
+    char name[SF_CHARACTER_NAME_BYTES]; /* what is written instead; empty: the character itself */
 };
 
 void text_init(void) {
@@ -32,28 +32,27 @@ void text_init(void) {
     setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* Characters without a shape of their own, which could hide or turn what stands beside them. */
-static bool is_invisible(wchar_t c) {
-    return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-           (c >= 0xe0000 && c <= 0xe007f);
-}
-
-/* The glyph at the start of `text`, which is not empty. Of a character that is not shown, the first byte only. */
+/* The glyph at the start of `text`, which is not empty. */
 static struct glyph next_glyph(const char *text, size_t bytes) {
-    wchar_t c;
+    wchar_t c = 0;
     mbstate_t state;
     memset(&state, 0, sizeof state);
     size_t used = mbrtowc(&c, text, bytes, &state);
-    if (used == 0 || used > bytes || wcwidth(c) < 0 || is_invisible(c)) {
-        return (struct glyph){1, ESCAPE_COLUMNS, true};
+    struct glyph glyph = {.bytes = used > 0 && used <= bytes ? used : 1};
+    if (used > bytes) {
+        snprintf(glyph.name, sizeof glyph.name, "\\x%02X", (unsigned char)text[0]);
+    } else if (wcwidth(c) < 0 || !sf_is_visible((uint32_t)c)) {
+        snprintf(glyph.name, sizeof glyph.name, SF_CHARACTER_NAME, (unsigned long)c);
+    } else {
+        glyph.columns = (size_t)wcwidth(c);
     }
-    return (struct glyph){used, (size_t)wcwidth(c), false};
+    glyph.columns += strlen(glyph.name);
+    return glyph;
 }
 
 static void print_glyph(FILE *out, const char *text, struct glyph glyph) {
-    if (glyph.escaped) {
-        fprintf(out, "\\x%02X", (unsigned char)text[0]);
+    if (glyph.name[0] != '\0') {
+        fputs(glyph.name, out);
     } else {
         fwrite(text, 1, glyph.bytes, out);
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "utf8.h"
+#include "visible.h"
 
 static const char *const names[] = {
     [SF_OK] = "ok",
@@ -30,24 +31,30 @@ const char *sf_status_name(enum sf_status status) {
     return index < sizeof names / sizeof names[0] ? names[index] : "unknown";
 }
 
+/* Write one character, or a byte that is none, of `bytes` bytes; a name or \xHH and a NUL must have room. Returns how
+ * long that is. */
+static size_t quote_character(char *out, const char *at, size_t bytes, uint32_t code) {
+    if (sf_is_visible(code)) {
+        memcpy(out, at, bytes);
+        return bytes;
+    }
+    int n = code > SF_UTF8_LAST ? sprintf(out, "\\x%02X", (unsigned char)*at)
+                                : sprintf(out, SF_CHARACTER_NAME, (unsigned long)code);
+    return (size_t)n;
+}
+
 const char *sf_quote(struct sf_quoted *quoted, struct sf_text text) {
     static const char ellipsis[] = "\xE2\x80\xA6";
-    const size_t longest = 40; /* a character may take 16 more: four bytes, each as \xHH */
+    enum { LONGEST = 40 }; /* where no other character begins */
+    _Static_assert(LONGEST + SF_CHARACTER_NAME_BYTES + sizeof ellipsis <= sizeof quoted->text,
+                   "the last one and an ellipsis fit");
     size_t n = 0;
     size_t at = 0;
-    while (at < text.bytes && n < longest) {
+    while (at < text.bytes && n < LONGEST) {
         uint32_t code = 0;
         size_t length = sf_utf8_next(text.at + at, text.bytes - at, &code);
-        bool plain =
-            code >= 0x20 && code != 0x7F && !(code >= 0x80 && code < 0xA0) && code <= 0x10FFFF;
-        for (size_t i = 0; i < length; i++, at++) {
-            unsigned char byte = (unsigned char)text.at[at];
-            if (plain) {
-                quoted->text[n++] = (char)byte;
-            } else {
-                n += (size_t)snprintf(quoted->text + n, 5, "\\x%02X", byte);
-            }
-        }
+        n += quote_character(quoted->text + n, text.at + at, length, code);
+        at += length;
     }
     if (at < text.bytes) {
         memcpy(quoted->text + n, ellipsis, sizeof ellipsis - 1);

@@ -14,7 +14,8 @@ struct sf_quoted {
     char text[64];
 };
 
-/* Write `text` into *quoted: cut short, control characters and what is not UTF-8 as \xHH. Returns quoted->text. */
+/* Write `text` into *quoted: cut short, characters that cannot be seen as <U+HHHH>, bytes that are not UTF-8 as \xHH.
+ * Returns quoted->text. */
 const char *sf_quote(struct sf_quoted *quoted, struct sf_text text);
 
 /* Fill in *error (may be NULL) and return `code`. A sentence that is too long is cut between characters. */

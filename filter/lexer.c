@@ -6,6 +6,7 @@
 #include "error.h"
 #include "escape.h"
 #include "utf8.h"
+#include "visible.h"
 
 /* ---- characters ------------------------------------------------------------------------------------------------ */
 
@@ -152,10 +153,14 @@ static bool read_name(struct sf_lexer *lexer, struct sf_token *token) {
     size_t end = name_end(lexer->text, token->start, &symbol);
     token->text = slice(lexer, token->start, end);
     if (symbol < end) {
+        uint32_t code = 0;
+        size_t bytes = sf_utf8_next(lexer->text.at + symbol, end - symbol, &code);
         struct sf_quoted quoted;
-        size_t bytes = sf_utf8_next(lexer->text.at + symbol, end - symbol, NULL);
         sf_parse_refuse(lexer->parse, SF_E_NAME, symbol, bytes,
-                        "\"%s\" is neither an operator nor part of a name without quotes",
+                        sf_is_visible(code)
+                            ? "\"%s\" is neither an operator nor part of a name without quotes"
+                            : "%s cannot be seen, and is neither a blank nor part of a name "
+                              "without quotes",
                         sf_quote(&quoted, slice(lexer, symbol, symbol + bytes)));
         return false;
     }

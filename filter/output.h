@@ -17,7 +17,7 @@ struct sf_output {
 void sf_output_print(struct sf_output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* All of `text`, with control characters and what is not UTF-8 as \xHH. */
+/* All of `text`, as sf_quote writes it. */
 void sf_output_text(struct sf_output *output, struct sf_text text);
 
 /* Blanks up to a column, at least two. */

@@ -93,8 +93,8 @@ struct sf_error {
     enum sf_status code;
     size_t offset; /* in the text that the caller passed, as passed (escapes counted as sent) */
     size_t length; /* bytes; 0 when the spot is the end of the text */
-    /* One sentence, NUL-terminated UTF-8 without control characters; parts of the input are cut short and their
-     * control characters written as \xHH. */
+    /* One sentence, NUL-terminated UTF-8 without control characters; parts of the input are cut short, with characters
+     * that cannot be seen as <U+HHHH> and bytes that are not UTF-8 as \xHH. */
     char text[256];
 };
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SF_UTF8_LAST 0x10FFFFu /* code point */
+
 /* The length of the character at text[0], and its code point in *code_out (may be NULL). What is not UTF-8 counts as
  * one character for each byte, with a code point above all others. `bytes` must not be 0. */
 size_t sf_utf8_next(const char *text, size_t bytes, uint32_t *code_out);

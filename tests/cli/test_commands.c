@@ -56,7 +56,11 @@ static void test_check_of_an_expression(void) {
         {{"check", ""}, 1, NULL, "...mosquitto_filter: empty at offset 0: "},
         {{"check", "a==5"}, 1, NULL, "...\n  a==5\n    ^\n"},
         {{"check", "温度>warm"}, 1, NULL, "...\n  温度>warm\n       ^~~~\n"},
-        {{"check", "a\tb>x"}, 1, NULL, "...\n  a\\x09b>x\n         ^\n"},
+        {{"check", "v>\u200b5"}, 1, NULL,
+         "mosquitto_filter: number at offset 2: \"<U+200B>5\" is not a number; > compares numbers only\n"
+         "  v><U+200B>5\n"
+         "    ^~~~~~~~~\n"},
+        {{"check", "a\tb>x"}, 1, NULL, "...\n  a<U+0009>b>x\n             ^\n"},
         /* An expression may begin with a dash, after --. */
         {{"check", "--", "-a=1"}, 0, "valid\n"},
         {{"check", "--", "--jsonl=1"}, 0, "valid\n"},
@@ -166,7 +170,7 @@ static void test_explain(void) {
         {{"explain", "--subscription", "a/b"}, 0, "no filter: every message on the topic is delivered\n"},
         {{"explain", "sql:a >"}, 1, NULL, "...empty at offset 7: "},
         /* What came in escaped does not reach the terminal as it is. */
-        {{"explain", "a%1Bb=1"}, 0, "...reads       a\\x1Bb\n"},
+        {{"explain", "a%1Bb=1"}, 0, "...reads       a<U+001B>b\n"},
     };
     check_rows(rows, N_ROWS(rows));
 }

@@ -70,7 +70,7 @@ static const struct row {
     {"an unknown attribute", "{\"expr\": \"a=1\", \"props\": [], \"attrs\": {\"qos\": 1}}\n", 65, "",
      "mosquitto_filter: line 1: attrs: there is no attribute 'qos'\n"},
     {"an attribute name that a terminal would obey", "{\"expr\": \"a=1\", \"props\": [], \"attrs\": {\"\\u001b[2J\": 1}}\n",
-     65, "", "mosquitto_filter: line 1: attrs: there is no attribute '\\x1B[2J'\n"},
+     65, "", "mosquitto_filter: line 1: attrs: there is no attribute '<U+001B>[2J'\n"},
     {"qos out of range", "{\"expr\": \"a=1\", \"props\": [], \"attrs\": {\"$qos\": 3}}\n", 65, "",
      "mosquitto_filter: line 1: attrs: $qos must be 0, 1 or 2\n"},
     {"qos as text", "{\"expr\": \"a=1\", \"props\": [], \"attrs\": {\"$qos\": \"1\"}}\n", 65, "",

@@ -55,16 +55,16 @@ static const struct row {
      "  e\xCC\x81 > 'x'\n"
      "      ^~~\n"},
     {"a tab", "a\t> 'x'", 0, 4, 3,
-     "  a\\x09> 'x'\n"
-     "         ^~~\n"},
+     "  a<U+0009>> 'x'\n"
+     "             ^~~\n"},
     {"an escape sequence", "\x1B[31m=1", 0, 5, 1,
-     "  \\x1B[31m=1\n"
-     "          ^\n"},
+     "  <U+001B>[31m=1\n"
+     "              ^\n"},
     {"a NUL", "a\0=1", 4, 1, 1,
-     "  a\\x00=1\n"
-     "   ^~~~\n"},
+     "  a<U+0000>=1\n"
+     "   ^~~~~~~~\n"},
     {"a control character of two bytes", "a\xC2\x85=1", 0, 3, 1,
-     "  a\\xC2\\x85=1\n"
+     "  a<U+0085>=1\n"
      "           ^\n"},
     {"not UTF-8", "a\xFF\xFE=1", 0, 1, 2,
      "  a\\xFF\\xFE=1\n"
@@ -73,8 +73,17 @@ static const struct row {
      "  a\\xE6\\xB8\n"
      "   ^~~~\n"},
     {"text that runs from right to left by an override", "a\xE2\x80\xAE=1", 0, 4, 1,
-     "  a\\xE2\\x80\\xAE=1\n"
-     "               ^\n"},
+     "  a<U+202E>=1\n"
+     "           ^\n"},
+    {"a space that is no blank", "v>\xC2\xA0""5", 0, 2, 2,
+     "  v><U+00A0>5\n"
+     "    ^~~~~~~~\n"},
+    {"the last byte of what cannot be seen", "a\xE2\x80\x8B=1", 0, 3, 1,
+     "  a<U+200B>=1\n"
+     "   ^~~~~~~~\n"},
+    {"the longest name", "a\xF4\x8F\xBF\xBF=1", 0, 5, 1,
+     "  a<U+10FFFF>=1\n"
+     "             ^\n"},
     {"as long as the window", X72, 0, 71, 1,
      "  " X72 "\n"
      "  " S70 " ^\n"},

@@ -582,6 +582,25 @@ static void test_errors_say_what_is_wrong(void) {
         {"a=%00", {"%00", "NUL"}},
         {"a=%FF", {"%FF", "UTF-8"}},
         {"tag:a||", {"tag", "missing"}},
+        /* what cannot be seen is named */
+        {"v>5\u200b", {"\"5<U+200B>\"", "number"}},
+        {"v>%C2%A05", {"\"<U+00A0>5\"", "number"}},
+        {"v>%0A5\xc2\xad", {"\"<U+000A>5<U+00AD>\"", "number"}},
+        {"a\u2028b", {"\"a<U+2028>b\"", "operator"}},
+        {"\ufefftag:a||b", {"\"<U+FEFF>tag:a||b\"", "operator"}},
+        {"\ufeffsql:a IS NULL", {"<U+FEFF>sql:a", "operator"}},
+        {"tag:a||\u200b%FF", {"%FF", "UTF-8"}},
+        {"sql:\ufeff"
+         "a = 1",
+         {"<U+FEFF> cannot be seen", "blank", "quotes"}},
+        {"sql:a\u00a0= 1", {"<U+00A0> cannot be seen", "blank", "quotes"}},
+        {"sql:a = 5\u3000", {"5<U+3000> is not a number"}},
+        {"sql:a \x01", {"unexpected character <U+0001>"}},
+        {"sql:a > 'x\u200d'", {"'x<U+200D>'", "string"}},
+        {"sql:$topic\u2060 = 'a'", {"$topic<U+2060>", "attribute"}},
+        {"sql:a\u2013b = 1", {"\"\u2013\" is neither"}},
+        {"sql:\U000e0041 > 'x'", {"'x' is a string"}},
+        {"sql:'\U000e0041' > a", {"'<U+E0041>'"}},
     };
     static const struct ref_message no_message = {.n_properties = 0};
     for (size_t i = 0; i < N_ROWS(words); i++) {
