@@ -17,14 +17,23 @@ static void add_escaped(struct sf_buffer *buffer, char c) {
     sf_buffer_add(buffer, escape, sizeof escape);
 }
 
-/* A key, value or tag. All that could be taken for syntax in it is escaped, wherever it stands. */
-static void write_part(struct sf_buffer *buffer, struct sf_text text) {
+/* What is escaped wherever it stands: in canonical text, where controls and a ! at an end are as well, and for a
+ * reader. */
+static const char canonical_syntax[] = "%&=<>|#+?";
+static const char kv_syntax[] = "&=<>";
+static const char tag_syntax[] = "|";
+
+/* A key, value or tag. All that could be taken for syntax in it is escaped. */
+static void write_part(struct sf_buffer *buffer, struct sf_text text, const char *syntax) {
+    bool is_canonical = syntax == canonical_syntax;
     for (size_t i = 0; i < text.bytes; i++) {
         char c = text.at[i];
         bool at_edge = i == 0 || i + 1 == text.bytes;
         bool is_control = (unsigned char)c < 0x20 || c == 0x7F;
-        if (is_control || strchr("%&=<>|#+?", c) != NULL || (at_edge && (c == ' ' || c == '!')) ||
-            (c == '*' && text.bytes == 1)) {
+        bool is_syntax = strchr(syntax, c) != NULL || (c == '%' && sf_escape_is_any(text, i)) ||
+                         (at_edge && c == ' ') ||
+                         (c == '*' && text.bytes == 1 && syntax != kv_syntax);
+        if (is_syntax || (is_canonical && (is_control || (at_edge && c == '!')))) {
             add_escaped(buffer, c);
         } else {
             sf_buffer_add_char(buffer, c);
@@ -32,25 +41,25 @@ static void write_part(struct sf_buffer *buffer, struct sf_text text) {
     }
 }
 
-static void write_kv(struct sf_buffer *buffer, const struct sf_node *node) {
-    if (node->type == SF_NODE_AND) {
-        for (const struct sf_node *clause = node->first; clause != NULL; clause = clause->next) {
-            write_kv(buffer, clause);
-            sf_buffer_add(buffer, "&", clause->next == NULL ? 0 : 1);
-        }
-        return;
-    }
-    write_part(buffer, node->first->text);
+static void write_clause(struct sf_buffer *buffer, const struct sf_node *node, const char *syntax) {
+    write_part(buffer, node->first->text, syntax);
     sf_buffer_add_string(buffer, sf_relation_name(node->relation));
-    write_part(buffer, node->first->next->text);
+    write_part(buffer, node->first->next->text, syntax);
 }
 
-static void write_tag(struct sf_buffer *buffer, const struct sf_node *node) {
+static void write_kv(struct sf_buffer *buffer, const struct sf_node *root) {
+    for (const struct sf_node *clause = root->first; clause != NULL; clause = clause->next) {
+        write_clause(buffer, clause, canonical_syntax);
+        sf_buffer_add(buffer, "&", clause->next == NULL ? 0 : 1);
+    }
+}
+
+static void write_tag(struct sf_buffer *buffer, const struct sf_node *node, const char *syntax) {
     for (const struct sf_node *tag = node->first->next; tag != NULL; tag = tag->next) {
         if (tag->type == SF_NODE_TRUTH) {
             sf_buffer_add_char(buffer, '*');
         } else {
-            write_part(buffer, tag->text);
+            write_part(buffer, tag->text, syntax);
         }
         sf_buffer_add(buffer, "||", tag->next == NULL ? 0 : 2);
     }
@@ -253,23 +262,31 @@ static void add_sql_escaped(struct sf_buffer *buffer, struct sf_text text) {
 
 /* ---- all dialects ---------------------------------------------------------------------------------------------- */
 
-void sf_canonical_write_node(struct sf_buffer *buffer, enum sf_dialect dialect,
-                             const struct sf_node *node) {
+void sf_canonical_write(struct sf_buffer *buffer, enum sf_dialect dialect,
+                        const struct sf_node *root) {
+    sf_buffer_add_string(buffer, sf_dialect_name(dialect));
+    sf_buffer_add_char(buffer, ':');
     if (dialect == SF_DIALECT_KV) {
-        write_kv(buffer, node);
+        write_kv(buffer, root);
     } else if (dialect == SF_DIALECT_TAG) {
-        write_tag(buffer, node);
+        write_tag(buffer, root, canonical_syntax);
     } else {
         struct sf_buffer plain = {.arena = buffer->arena};
-        write_sql(&plain, node);
+        write_sql(&plain, root);
         add_sql_escaped(buffer, sf_buffer_text(&plain));
         buffer->failed = buffer->failed || plain.failed;
     }
 }
 
-void sf_canonical_write(struct sf_buffer *buffer, enum sf_dialect dialect,
-                        const struct sf_node *root) {
-    sf_buffer_add_string(buffer, sf_dialect_name(dialect));
-    sf_buffer_add_char(buffer, ':');
-    sf_canonical_write_node(buffer, dialect, root);
+void sf_canonical_write_plain(struct sf_buffer *buffer, enum sf_dialect dialect,
+                              const struct sf_node *node) {
+    if (dialect == SF_DIALECT_SQL) {
+        write_sql(buffer, node);
+    } else if (node->type == SF_NODE_NAME) {
+        sf_buffer_add(buffer, node->text.at, node->text.bytes);
+    } else if (dialect == SF_DIALECT_KV) {
+        write_clause(buffer, node, kv_syntax);
+    } else {
+        write_tag(buffer, node, tag_syntax);
+    }
 }

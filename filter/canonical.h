@@ -12,8 +12,9 @@
 void sf_canonical_write(struct sf_buffer *buffer, enum sf_dialect dialect,
                         const struct sf_node *root);
 
-/* Write one node of such a tree, as it stands in that text. */
-void sf_canonical_write_node(struct sf_buffer *buffer, enum sf_dialect dialect,
-                             const struct sf_node *node);
+/* Write one node of such a tree for a reader: escaped is only what the dialect itself would take for something else, not
+ * what a subscription string cannot hold. A name of kv or tag is written as it is. */
+void sf_canonical_write_plain(struct sf_buffer *buffer, enum sf_dialect dialect,
+                              const struct sf_node *node);
 
 #endif

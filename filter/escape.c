@@ -22,6 +22,10 @@ static int escape_at(struct sf_text text, size_t offset) {
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
+bool sf_escape_is_any(struct sf_text text, size_t offset) {
+    return escape_at(text, offset) >= 0;
+}
+
 bool sf_escape_is_wildcard(struct sf_text text, size_t offset) {
     int byte = escape_at(text, offset);
     return byte == '#' || byte == '+' || byte == '?' || byte == '%';
@@ -29,7 +33,7 @@ bool sf_escape_is_wildcard(struct sf_text text, size_t offset) {
 
 /* Whether an escape that is to be decoded starts at `offset`. */
 static bool is_decoded(struct sf_text text, size_t offset, bool wildcards_only) {
-    return wildcards_only ? sf_escape_is_wildcard(text, offset) : escape_at(text, offset) >= 0;
+    return wildcards_only ? sf_escape_is_wildcard(text, offset) : sf_escape_is_any(text, offset);
 }
 
 static size_t decode(struct sf_text text, bool wildcards_only, char *out) {

@@ -15,6 +15,9 @@ size_t sf_escape_decode(struct sf_text text, char *out);
 /* The same for %23 %2B %3F %25 only. */
 size_t sf_escape_decode_wildcards(struct sf_text text, char *out);
 
+/* Whether a %HH starts at text.at[offset]. */
+bool sf_escape_is_any(struct sf_text text, size_t offset);
+
 /* Whether %23 %2B %3F or %25 starts at text.at[offset]. */
 bool sf_escape_is_wildcard(struct sf_text text, size_t offset);
 

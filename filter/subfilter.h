@@ -255,8 +255,9 @@ SF_PUBLIC SF_MUST_CHECK enum sf_status sf_filter_write_tree(const struct sf_filt
 SF_PUBLIC void sf_filter_write_program(const struct sf_filter *filter, sf_write_fn *write,
                                        void *user);
 
-/* Evaluate as sf_eval does and write why, in one or more sentences, each on its own line: which condition decided, and
- * which property was absent or did not convert. *truth_out is the answer. SF_OK or SF_E_NOMEM. */
+/* Evaluate as sf_eval does and write why, in one or more sentences, each on its own line: which condition decided, which
+ * property was absent or did not convert, and which arithmetic has no result. *truth_out is the answer. SF_OK or
+ * SF_E_NOMEM. */
 SF_PUBLIC SF_MUST_CHECK enum sf_status sf_explain(const struct sf_filter *filter,
                                                   struct sf_message *message, sf_write_fn *write,
                                                   void *user, enum sf_truth *truth_out);

@@ -35,9 +35,26 @@ static const struct row rows[] = {
     {"tag:A||B", {NULL}, {"TAGS is absent"}, {NULL}},
     {"tag:A||B", {"TAGS", "C"}, {"'C'"}, {NULL}},
 };
+
+/* With strict_integers. */
+static const struct row strict_rows[] = {
+    {"sql:a = 5", {"a", "5.0"}, {"a is '5.0', which is not an integer"}, {NULL}},
+    {"sql:a = -5", {"a", "x"}, {"a is 'x', which is not a number"}, {NULL}},
+    {"sql:5 BETWEEN a AND b", {"a", "4.5", "b", "6"}, {"a is '4.5', which is not an integer", "b is '6'"}, {NULL}},
+    {"sql:a BETWEEN 1 AND 9.0", {"a", "5.5"}, {"a is '5.5', which is not an integer"}, {NULL}},
+    {"sql:a IN (5, 'x')", {"a", "5.5"}, {"a is '5.5', which is not an integer"}, {NULL}},
+    {"sql:(a = 5) IS NULL", {"a", "5.0"}, {"a is '5.0', which is not an integer"}, {NULL}},
+    /* where no integer literal is met, that is not why */
+    {"sql:a > b", {"a", "5.5"}, {"a is '5.5'", "b is absent"}, {"integer"}},
+    {"sql:a > 5.0 / b", {"a", "5.5", "b", "0"}, {"divides by zero"}, {"integer"}},
+    {"sql:a + 1 > b", {"a", "5.5"}, {"b is absent"}, {"integer"}},
+    {"sql:b BETWEEN a AND 5", {"a", "5.5"}, {"b is absent"}, {"integer"}},
+};
 /* clang-format on */
 
-static void check_row(const struct row *row) {
+static void check_row(const struct row *row, bool strict_integers) {
+    struct sf_options options = SF_OPTIONS_INIT;
+    options.strict_integers = strict_integers;
     struct engine_properties storage;
     struct ref_message source = engine_message(row->pairs, &storage);
     struct sf_schema *schema = sf_schema_new();
@@ -47,7 +64,7 @@ static void check_row(const struct row *row) {
     enum sf_truth truth = SF_FALSE;
     bool explained =
         message != NULL &&
-        sf_compile(schema, NULL, row->expr, strlen(row->expr), &filter, NULL) == SF_OK &&
+        sf_compile(schema, &options, row->expr, strlen(row->expr), &filter, NULL) == SF_OK &&
         engine_bind(message, &source) &&
         sf_explain(filter, message, engine_write, &text, &truth) == SF_OK;
     CHECK(explained, "%s", row->expr);
@@ -67,8 +84,24 @@ static void check_row(const struct row *row) {
 
 static void test_explain_names_what_decided(void) {
     for (size_t i = 0; i < N_ROWS(rows); i++) {
-        check_row(&rows[i]);
+        check_row(&rows[i], false);
     }
+    for (size_t i = 0; i < N_ROWS(strict_rows); i++) {
+        check_row(&strict_rows[i], true);
+    }
+}
+
+/* However often a name is in a condition it is told once, and not all of very many. */
+static void test_explain_is_short(void) {
+    char sum[1000] = "sql:0";
+    for (int i = 0; i < 50; i++) {
+        size_t bytes = strlen(sum);
+        snprintf(sum + bytes, sizeof sum - bytes, " + n%d + n%d", i, i);
+    }
+    strcat(sum, " > 1");
+    const struct row row = {
+        sum, {"n0", "1"}, {": n0 is '1'; n1 is absent; ", "n31 is absent; ...\n"}, {"n32 is"}};
+    check_row(&row, false);
 }
 
 /* Text of a client in an explanation is cut and made harmless; engine_run looks at that. */
@@ -98,6 +131,7 @@ static void test_explain_of_hostile_text_is_clean(void) {
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_explain_names_what_decided),
+        TEST(test_explain_is_short),
         TEST(test_explain_of_hostile_text_is_clean),
     };
     return run_tests(argc, argv, cases, N_ROWS(cases));
