@@ -668,8 +668,9 @@ static void test_errors_about_nul(void) {
         size_t bytes;
         size_t offset;
     } rows[] = {
-
         {"a=\0", 3, 2},
+        {"v>5\0", 4, 3},
+        {"a=x%41\0y", 8, 6},
         {"\0=1", 3, 0},
         {"tag:\0", 5, 4},
         {"tag:a||\0", 8, 7},

@@ -45,6 +45,25 @@ static void test_kv_equality_is_by_bytes(void) {
     rows_check(NULL, rows, N_ROWS(rows));
 }
 
+static void test_kv_without_a_usable_value_is_unknown(void) {
+    static const struct row rows[] = {
+        {"a=1", ROW_UNKNOWN, {NULL}},
+        {"a=1", ROW_UNKNOWN, {"b", "1"}},
+        {"a=1", ROW_FALSE, {"a", ""}},
+        {"a>1", ROW_UNKNOWN, {NULL}},
+        {"a>1", ROW_UNKNOWN, {"a", "x"}},
+        {"a>1", ROW_UNKNOWN, {"a", "x", "a", "0"}},
+        {"a>1", ROW_UNKNOWN, {"a", "0", "a", "x"}},
+        {"a>1", ROW_TRUE, {"a", "x", "a", "2"}},
+        {"a>1", ROW_FALSE, {"a", "0"}},
+        {"a=1&b=1", ROW_UNKNOWN, {"a", "1"}},
+        {"a=1&b=1", ROW_UNKNOWN, {"b", "1"}},
+        {"a=1&b=1", ROW_FALSE, {"a", "2"}},
+        {"a=1&b=1", ROW_FALSE, {"b", "2"}},
+    };
+    rows_check(NULL, rows, N_ROWS(rows));
+}
+
 static void test_kv_any_value_of_a_repeated_property_counts(void) {
     static const struct row rows[] = {
         {"a=1", YES, {"a", "1", "a", "2"}},
@@ -303,6 +322,7 @@ static void test_kv_prefix_is_found_in_any_case(void) {
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_kv_equality_is_by_bytes),
+        TEST(test_kv_without_a_usable_value_is_unknown),
         TEST(test_kv_any_value_of_a_repeated_property_counts),
         TEST(test_kv_ordering),
         TEST(test_kv_trims_keys_and_values),

@@ -729,6 +729,13 @@ static void test_strict_integers(void) {
         {"sql:a BETWEEN b AND 5", F, {"a", "1.5", "b", "2.0"}},
         {"sql:a BETWEEN b AND 5", U, {"a", "2.5", "b", "2.0"}},
         {"sql:a BETWEEN - 5 AND 5.0", U, {"a", "1.0"}},
+        {"sql:5 BETWEEN a AND b", T, {"a", "4", "b", "6"}},
+        {"sql:5 BETWEEN a AND b", U, {"a", "4.5", "b", "6"}}, /* 5 >= a: the name meets the integer */
+        {"sql:5 BETWEEN a AND b", F, {"a", "4.5", "b", "4"}},
+        {"sql:5 BETWEEN a AND 9.0", U, {"a", "4.5"}},
+        {"sql:5 BETWEEN 1 AND a", U, {"a", "6.5"}},
+        {"sql:5 NOT BETWEEN a AND b", U, {"a", "5.5", "b", "6"}},
+        {"sql:5.0 BETWEEN a AND b", T, {"a", "4.5", "b", "6.5"}},
         {"sql:$qos = 1", U, {NULL}},
         {"sql:a = b", T, {"a", "5.0", "b", "5.0"}},
         {"sql:a = '5.0'", T, {"a", "5.0"}},

@@ -44,6 +44,17 @@ static void test_tag_matches_one_of_the_tags(void) {
     rows_check(NULL, rows, N_ROWS(rows));
 }
 
+static void test_tag_without_the_property_is_unknown(void) {
+    static const struct row rows[] = {
+        {"tag:PAID", ROW_UNKNOWN, {NULL}},
+        {"tag:PAID||SHIPPED", ROW_UNKNOWN, {"tags", "PAID"}},
+        {"tag:PAID", ROW_FALSE, {"TAGS", ""}},
+        {"tag:PAID||SHIPPED", ROW_FALSE, {"TAGS", "OPEN"}},
+        {"tag:*", ROW_TRUE, {NULL}},
+    };
+    rows_check(NULL, rows, N_ROWS(rows));
+}
+
 static void test_tag_splits_at_each_double_bar_from_the_left(void) {
     static const struct row rows[] = {
         {"tag:a|b", YES, {"TAGS", "a|b"}},
@@ -131,6 +142,7 @@ static void test_tag_key_is_an_option(void) {
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_tag_matches_one_of_the_tags),
+        TEST(test_tag_without_the_property_is_unknown),
         TEST(test_tag_splits_at_each_double_bar_from_the_left),
         TEST(test_tag_star_matches_every_message),
         TEST(test_tag_decodes_every_escape_once),
