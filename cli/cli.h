@@ -58,7 +58,8 @@ struct cli {
     size_t n_arguments;
 };
 
-/* "mosquitto_filter: ", the message and a line feed to standard error. */
+/* "mosquitto_filter: ", the message as text_print writes it, cut short where it is very long, and a line feed to standard
+ * error. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 
 /* ---- commands (commands.c, jsonl.c) ---- */

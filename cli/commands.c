@@ -4,9 +4,13 @@
  * its own and prints what is asked: answers to standard output, complaints to standard error.
  */
 #include "cli.h"
+#include "utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What clients and brokers let through at most, whatever a subscription string says. */
+enum { MAX_SLASHES = 200, MAX_BYTES = 65535 };
 
 /* A compiled argument; give back with finish(), also after an error. */
 struct subject {
@@ -31,32 +35,62 @@ static enum sf_status out_of_memory(struct sf_error *error) {
     return SF_E_NOMEM;
 }
 
-static enum sf_status refuse_byte(struct sf_error *error, size_t offset, const char *text) {
-    *error = (struct sf_error){.code = SF_E_TOPIC, .offset = offset, .length = 1};
+static enum sf_status refuse_spot(struct sf_error *error, size_t offset, size_t length,
+                                  const char *text) {
+    *error = (struct sf_error){.code = SF_E_TOPIC, .offset = offset, .length = length};
     snprintf(error->text, sizeof error->text, "%s", text);
     return SF_E_TOPIC;
 }
 
-/* What clients and brokers look at before there is any talk of expressions: wildcards stand alone in their level, in
- * the whole string as it is sent, and there are no control characters. */
+/* Why no string of MQTT holds this character; NULL: it may. */
+static const char *fault_of_character(uint32_t code) {
+    if (code > SF_UTF8_LAST) {
+        return "what is not UTF-8 ends the connection";
+    }
+    if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
+        return "a control character here ends the connection";
+    }
+    if ((code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE) {
+        return "a code point that is no character ends the connection";
+    }
+    return NULL;
+}
+
+/* Why the character at text[i], a whole level or part of one, is not let through; NULL: it is. */
+static const char *fault_of_wildcard(const char *text, size_t bytes, size_t i) {
+    bool is_first = i == 0 || text[i - 1] == '/';
+    bool is_last = i + 1 == bytes;
+    if (text[i] == '+' && !(is_first && (is_last || text[i + 1] == '/'))) {
+        return "a + that is not a whole level ends the connection; write %2B";
+    }
+    if (text[i] == '#' && !(is_first && is_last)) {
+        return "a # that is not the last level ends the connection; write %23";
+    }
+    return NULL;
+}
+
+/* What clients and brokers look at before there is any talk of expressions, in the whole string as it is sent:
+ * characters, wildcards that stand alone in their level, and how long and deep it is. */
 static enum sf_status check_as_sent(const char *text, size_t bytes, struct sf_error *error) {
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool is_first = i == 0 || text[i - 1] == '/';
-        bool is_last = i + 1 == bytes;
-        if (c < 0x20 || c == 0x7f) {
-            return refuse_byte(error, i, "a control character here ends the connection");
+    size_t n_slashes = 0;
+    size_t length = 0;
+    for (size_t i = 0; i < bytes; i += length) {
+        uint32_t code = 0;
+        length = sf_utf8_next(text + i, bytes - i, &code);
+        const char *fault = fault_of_character(code);
+        fault = fault ? fault : fault_of_wildcard(text, bytes, i);
+        n_slashes += code == '/' ? 1 : 0;
+        if (!fault && n_slashes > MAX_SLASHES) {
+            fault = "more than 200 slashes end the connection, wherever they stand";
         }
-        if (c == '+' && !(is_first && (is_last || text[i + 1] == '/'))) {
-            return refuse_byte(error, i,
-                               "a + that is not a whole level ends the connection; write %2B");
-        }
-        if (c == '#' && !(is_first && is_last)) {
-            return refuse_byte(error, i,
-                               "a # that is not the last level ends the connection; write %23");
+        if (fault) {
+            return refuse_spot(error, i, length, fault);
         }
     }
-    return SF_OK;
+    return bytes <= MAX_BYTES
+               ? SF_OK
+               : refuse_spot(error, MAX_BYTES, bytes - MAX_BYTES,
+                             "more than 65535 bytes cannot be sent as a subscription");
 }
 
 /* Split a subscription string and decode its topic filter. Without a '?' it is left as it is, escapes included. */

@@ -43,9 +43,7 @@ __attribute__((format(printf, 2, 3))) static enum cli_exit bad_line(const struct
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "mosquitto_filter: line %zu: ", matcher->line);
-    text_print(stderr, text, strlen(text));
-    fputc('\n', stderr);
+    complain("line %zu: %s", matcher->line, text);
     return CLI_DATA;
 }
 

@@ -56,12 +56,14 @@ static const char help[] =
     "failed.\n";
 
 void complain(const char *format, ...) {
+    char text[1024];
     va_list arguments;
-    fputs("mosquitto_filter: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    int bytes = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fputs("mosquitto_filter: ", stderr);
+    text_print(stderr, text, strlen(text));
+    fputs(bytes < (int)sizeof text ? "\n" : "...\n", stderr);
 }
 
 /* ---- options ---- */

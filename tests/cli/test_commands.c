@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SLASHES_10 "//////////"
+#define SLASHES_100                                                                                \
+    SLASHES_10 SLASHES_10 SLASHES_10 SLASHES_10 SLASHES_10 SLASHES_10 SLASHES_10 SLASHES_10        \
+        SLASHES_10 SLASHES_10
+
 /* One run; `out` and `err` as cli_is_expected takes them. */
 struct row {
     const char *arguments[CLI_MAX_ARGUMENTS];
@@ -89,6 +94,14 @@ static void test_check_of_a_subscription(void) {
         {{"check", "--subscription", "home/#?a=1"}, 1, NULL, "...topic at offset 5: "},
         {{"check", "--subscription", "t?sql:a + 1 > b"}, 1, NULL, "...topic at offset 8: "},
         {{"check", "--subscription", "t?a=b\tc"}, 1, NULL, "...topic at offset 5: a control character"},
+        {{"check", "--subscription", "t?a=\xC2\x85"}, 1, NULL, "...topic at offset 4: a control character"},
+        {{"check", "--subscription", "t?a=\xEF\xBF\xBF"}, 1, NULL, "...topic at offset 4: a code point that is no character"},
+        {{"check", "--subscription", "t\xFF"}, 1, NULL, "...topic at offset 1: what is not UTF-8"},
+        {{"check", "--subscription", "t?a=%C2%85"}, 0, "valid\n"},
+        {{"check", "--subscription", "t" SLASHES_100 SLASHES_100}, 0, "valid, without a filter\n"},
+        {{"check", "--subscription", "t" SLASHES_100 "?a=" SLASHES_100}, 0, "valid\n"},
+        {{"check", "--subscription", "t" SLASHES_100 "?a=" SLASHES_100 "/"}, 1, NULL,
+         "...topic at offset 204: more than 200 slashes"},
         {{"check", "--subscription", "+/+?a=/+/b"}, 1, NULL, "...topic at offset 2: "},
         {{"check", "--subscription", "+/a?a=/+/b"}, 0, "valid\n"},
         {{"check", "--subscription", "a/+"}, 0, "valid, without a filter\n"},
@@ -210,6 +223,7 @@ static void test_wrong_usage(void) {
     static const struct row rows[] = {
         {{NULL}, 64, NULL, "...a command is missing\nusage: "},
         {{"chekc", "a=1"}, 64, NULL, "...'chekc' is no command\nusage: "},
+        {{"\x1B[2J", "a=1"}, 64, NULL, "...'<U+001B>[2J' is no command\nusage: "},
         {{"check"}, 64, NULL, "...check: an expression is missing\n"},
         {{"check", "sql:a", ">", "5"}, 64, NULL, "...check: too many arguments; an expression with blanks needs quotes\n"},
         {{"explain", "a=1", "b=1"}, 64, NULL, "...explain: too many arguments"},
@@ -234,6 +248,23 @@ static void test_wrong_usage(void) {
 }
 
 /* clang-format on */
+
+static void test_what_is_too_long_is_cut(void) {
+    static char text[65536 + 1];
+    memset(text, 'x', sizeof text - 1);
+    const struct row rows[] = {
+        {{"check", "--subscription", text},
+         1,
+         NULL,
+         "...topic at offset 65535: more than 65535 bytes"},
+        {{"match", "a=1", text}, 64, NULL, "...xxx...\nusage: "},
+    };
+    check_rows(rows, N_ROWS(rows));
+    text[65535] = '\0';
+    const struct row longest[] = {
+        {{"check", "--subscription", text}, 0, "valid, without a filter\n"}};
+    check_rows(longest, N_ROWS(longest));
+}
 
 static void test_an_answer_that_cannot_be_written_is_an_error(void) {
     static const struct {
@@ -274,6 +305,7 @@ int main(int argc, char **argv) {
         TEST(test_split),
         TEST(test_help_and_version),
         TEST(test_wrong_usage),
+        TEST(test_what_is_too_long_is_cut),
         TEST(test_an_answer_that_cannot_be_written_is_an_error),
     };
     return run_tests(argc, argv, cases, N_ROWS(cases));
