@@ -103,6 +103,18 @@ bool sf_lexer_is_plain_name(struct sf_text name) {
            keyword(name) == SF_TOKEN_NAME;
 }
 
+bool sf_lexer_has_keyword(struct sf_text text) {
+    for (size_t start = 0, at = 0; at <= text.bytes; at++) {
+        if (at == text.bytes || sf_is_space(text.at[at])) {
+            if (keyword((struct sf_text){text.at + start, at - start}) != SF_TOKEN_NAME) {
+                return true;
+            }
+            start = at + 1;
+        }
+    }
+    return false;
+}
+
 /* ---- white space ----------------------------------------------------------------------------------------------- */
 
 /* Skip the comment that starts here. */

@@ -70,4 +70,7 @@ bool sf_lexer_next(struct sf_lexer *lexer, struct sf_token *token);
 /* Whether `name` can be written in sql without quotes. */
 bool sf_lexer_is_plain_name(struct sf_text name);
 
+/* Whether one of the words of `text`, which are between white space, is a keyword of sql. */
+bool sf_lexer_has_keyword(struct sf_text text);
+
 #endif

@@ -3,6 +3,7 @@
  * kv: key=value&key>value. Clauses and their parts are found in the text as it was sent; only then are escapes
  * decoded. */
 #include "error.h"
+#include "lexer.h"
 #include "parse.h"
 
 /* A clause as sent, without blanks around it. Positions count from the body's start. */
@@ -26,16 +27,21 @@ static size_t find_operator(struct sf_text body, size_t at, size_t end) {
     return at;
 }
 
+/* What else to say about a clause that is none: it may be of another dialect. */
+static const char *hint(struct sf_text clause) {
+    return sf_lexer_has_keyword(clause) ? "; an SQL expression begins with sql:" : "";
+}
+
 /* Find the one operator of the clause, or refuse. */
 static bool find_relation(struct sf_parse *parse, struct sf_text body, struct clause *clause) {
+    const struct sf_text text = {body.at + clause->start, clause->bytes};
     size_t end = clause->start + clause->bytes;
     size_t at = find_operator(body, clause->start, end);
     if (at == end) {
         struct sf_quoted quoted;
-        struct sf_text text = {body.at + clause->start, clause->bytes};
         sf_parse_refuse(parse, SF_E_OPERATOR, clause->start, clause->bytes,
-                        "\"%s\" has no operator; expected key=value (or > < >= <=)",
-                        sf_quote(&quoted, text));
+                        "\"%s\" has no operator; expected key=value (or > < >= <=)%s",
+                        sf_quote(&quoted, text), hint(text));
         return false;
     }
     clause->operator_start = at;
@@ -47,11 +53,13 @@ static bool find_relation(struct sf_parse *parse, struct sf_text body, struct cl
     }
     size_t second = find_operator(body, at + clause->operator_bytes, end);
     if (second < end) {
-        sf_parse_refuse(parse, SF_E_OPERATOR, second, 1,
-                        "a second operator; write %s if this character belongs to the key or value",
-                        body.at[second] == '='   ? "%3D"
-                        : body.at[second] == '<' ? "%3C"
-                                                 : "%3E");
+        sf_parse_refuse(
+            parse, SF_E_OPERATOR, second, 1,
+            "a second operator; write %s if this character belongs to the key or value%s",
+            body.at[second] == '='   ? "%3D"
+            : body.at[second] == '<' ? "%3C"
+                                     : "%3E",
+            hint(text));
         return false;
     }
     return true;
@@ -85,8 +93,9 @@ static bool read_number(struct sf_parse *parse, struct sf_node *value, enum sf_r
     if (value->number.kind == SF_NUMBER_NONE) {
         struct sf_quoted quoted;
         sf_parse_refuse(parse, SF_E_NUMBER, value->start, value->bytes,
-                        "\"%s\" is not a number; %s compares numbers only",
-                        sf_quote(&quoted, value->text), sf_relation_name(relation));
+                        "\"%s\" is not a number; %s compares numbers only%s",
+                        sf_quote(&quoted, value->text), sf_relation_name(relation),
+                        hint(value->text));
         return false;
     }
     value->type = SF_NODE_NUMBER;

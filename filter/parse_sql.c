@@ -377,7 +377,8 @@ static struct sf_node *parse_literal(struct parser *parser) {
         return parse_number(parser, sign, start);
     }
     if (sign != '\0' || !is_next(parser, SF_TOKEN_STRING)) {
-        return refuse_no_operand(parser, sign != '\0' ? "a number" : "a string or a number");
+        return refuse_no_operand(parser, sign != '\0' ? "a number"
+                                                      : "a string in single quotes or a number");
     }
     return parse_primary(parser);
 }

@@ -554,7 +554,8 @@ static void test_errors_say_what_is_wrong(void) {
         {"sql:a BETWEEN NULL AND 5", {"BETWEEN takes no NULL", "IS NULL"}},
         {"sql:a - NULL = 1", {"- takes no NULL", "IS NULL"}},
         {"sql:NULL LIKE 'x'", {"LIKE takes no NULL", "IS NULL"}},
-        {"sql:a IN (1, NULL)", {"unexpected NULL", "a string or a number", "IS NULL"}},
+        {"sql:a IN (1, NULL)",
+         {"unexpected NULL", "a string in single quotes or a number", "IS NULL"}},
         {"sql:a CONTAINS NULL", {"unexpected NULL", "IS NULL"}},
         {"sql:a NOT NULL", {"unexpected NULL", "IS NOT NULL"}},
         {"sql:a == 5", {"unexpected ==", "write ="}},
@@ -582,6 +583,11 @@ static void test_errors_say_what_is_wrong(void) {
         {"a=%00", {"%00", "NUL"}},
         {"a=%FF", {"%FF", "UTF-8"}},
         {"tag:a||", {"tag", "missing"}},
+        /* sql without its prefix */
+        {"a > 5 AND b = 'x'", {"second operator", "sql:"}},
+        {"region IS NULL", {"no operator", "sql:"}},
+        {"a > 5 and b like 'x'", {"not a number", "sql:"}},
+        {"a=1&NOT\tb", {"no operator", "sql:"}},
         /* what cannot be seen is named */
         {"v>5\u200b", {"\"5<U+200B>\"", "number"}},
         {"v>%C2%A05", {"\"<U+00A0>5\"", "number"}},
