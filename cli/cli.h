@@ -58,10 +58,6 @@ struct cli {
     size_t n_arguments;
 };
 
-/* "mosquitto_filter: ", the message as text_print writes it, cut short where it is very long, and a line feed to standard
- * error. */
-__attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
-
 /* ---- commands (commands.c, jsonl.c) ---- */
 
 enum cli_exit command_check(const struct cli *cli);
@@ -72,12 +68,16 @@ enum cli_exit match_lines(const struct cli *cli, FILE *in);
 
 /* ---- text for terminals (text.c) ---- */
 
-/* Choose the character set that the two below write: UTF-8, whatever the user's locale says. Call once. */
+/* Choose the character set that those below write: UTF-8, whatever the user's locale says. Call once. */
 void text_init(void);
 
 /* Write `text` with all characters that a terminal would not show, or would obey, as <U+HHHH>, and bytes that are not
  * UTF-8 as \xHH. */
 void text_print(FILE *out, const char *text, size_t bytes);
+
+/* "mosquitto_filter: ", the message as text_print writes it, cut short where it is very long, and a line feed to standard
+ * error. */
+__attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 
 /* Write `text` as text_print does, on a line of its own, cut on both sides where it is too long, and below it a line
  * with a caret under the byte `offset` and tildes up to `length` bytes. */

@@ -209,7 +209,7 @@ static void print_properties(const struct sf_filter *filter) {
 static enum cli_exit explain_filter(const struct sf_filter *filter) {
     size_t bytes;
     const char *text = sf_filter_text(filter, &bytes);
-    print_line("expression", text, bytes);
+    print_line("canonical", text, bytes);
     printf("%-12s%s\n", "dialect", sf_dialect_name(sf_filter_dialect(filter)));
     print_properties(filter);
     puts("tree");

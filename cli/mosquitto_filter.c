@@ -6,7 +6,6 @@
 #include "cli.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,17 +53,6 @@ static const char help[] =
     "Exit status: 0 valid, match, or all lines answered; 1 invalid, or no match; 2 match: invalid\n"
     "filter; 64 wrong usage; 65 a bad line of JSON; 71 out of memory; 74 reading or writing "
     "failed.\n";
-
-void complain(const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int bytes = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fputs("mosquitto_filter: ", stderr);
-    text_print(stderr, text, strlen(text));
-    fputs(bytes < (int)sizeof text ? "\n" : "...\n", stderr);
-}
 
 /* ---- options ---- */
 

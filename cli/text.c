@@ -10,6 +10,7 @@
 #include "visible.h"
 
 #include <locale.h>
+#include <stdarg.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -64,6 +65,17 @@ void text_print(FILE *out, const char *text, size_t bytes) {
         print_glyph(out, text + at, glyph);
         at += glyph.bytes;
     }
+}
+
+void complain(const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fputs("mosquitto_filter: ", stderr);
+    text_print(stderr, text, strlen(text));
+    fputs(bytes < (int)sizeof text ? "\n" : "...\n", stderr);
 }
 
 /* The columns before the glyph that holds the byte `offset`, or with `after` behind that glyph. */

@@ -179,7 +179,7 @@ static void test_explain(void) {
         {{"explain", "tag:A||B"}, 0, "...reads       TAGS\n"},
         {{"explain", "sql:TRUE"}, 0, "...reads       no properties\n"},
         {{"explain", "sql:TRUE"}, 0, "...\nprogram\n"},
-        {{"explain", "--subscription", "a/b?x=1"}, 0, "...expression  kv:x=1\n"},
+        {{"explain", "--subscription", "a/b?x=1"}, 0, "...canonical   kv:x=1\n"},
         {{"explain", "--subscription", "a/b"}, 0, "no filter: every message on the topic is delivered\n"},
         {{"explain", "sql:a >"}, 1, NULL, "...empty at offset 7: "},
         /* What came in escaped does not reach the terminal as it is. */

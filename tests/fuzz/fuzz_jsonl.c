@@ -4,7 +4,6 @@
  * answers to each line is compared with the reference. (Its puts comes here: --wrap, see meson.build.)
  */
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +41,6 @@ int __wrap_puts(const char *text) {
     }
     run.n_given++;
     return 0;
-}
-
-/* mosquitto_filter.c has it beside its main. */
-void complain(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
 }
 
 /* ---- what must be answered ------------------------------------------------------------------- */
