@@ -51,6 +51,18 @@ static struct sf_node *refuse_token(struct parser *parser, enum sf_status code, 
                            what);
 }
 
+/* What else to say about a next token that does not fit. */
+static const char *hint(const struct parser *parser) {
+    if (is_next(parser, SF_TOKEN_NULL)) {
+        return "; IS NULL and IS NOT NULL ask whether something is absent";
+    }
+    bool is_behind_string = parser->end > 0 && parser->end == parser->token.start &&
+                            parser->lexer.text.at[parser->end - 1] == '\'';
+    char first = parser->lexer.text.at[parser->token.start];
+    bool is_word = sf_is_letter(first) || sf_is_digit(first) || !sf_is_ascii(first);
+    return is_behind_string && is_word ? "; a ' in a string is written ''" : "";
+}
+
 /* The next token does not fit; `expected` says what would. */
 static struct sf_node *refuse_unexpected(struct parser *parser, const char *expected) {
     struct sf_quoted quoted;
@@ -58,11 +70,9 @@ static struct sf_node *refuse_unexpected(struct parser *parser, const char *expe
         return sf_parse_refuse(parser->parse, SF_E_SYNTAX, parser->token.start, 0,
                                "the expression ends where %s must stand", expected);
     }
-    return sf_parse_refuse(
-        parser->parse, SF_E_SYNTAX, parser->token.start, parser->token.bytes,
-        "unexpected %s; expected %s%s", sf_quote(&quoted, token_text(parser)), expected,
-        is_next(parser, SF_TOKEN_NULL) ? "; IS NULL and IS NOT NULL ask whether something is absent"
-                                       : "");
+    return sf_parse_refuse(parser->parse, SF_E_SYNTAX, parser->token.start, parser->token.bytes,
+                           "unexpected %s; expected %s%s", sf_quote(&quoted, token_text(parser)),
+                           expected, hint(parser));
 }
 
 /* An operand must stand here, and something else does or nothing at all. */
