@@ -32,6 +32,11 @@ static const char *hint(struct sf_text clause) {
     return sf_lexer_has_keyword(clause) ? "; an SQL expression begins with sql:" : "";
 }
 
+/* What was most likely meant by an operator of one character that is followed by the character `second`. */
+static const char *likely_operator(char first, char second) {
+    return first != '=' ? "" : second == '=' ? " =, or" : second == '<' ? " <=, or" : " >=, or";
+}
+
 /* Find the one operator of the clause, or refuse. */
 static bool find_relation(struct sf_parse *parse, struct sf_text body, struct clause *clause) {
     const struct sf_text text = {body.at + clause->start, clause->bytes};
@@ -55,7 +60,8 @@ static bool find_relation(struct sf_parse *parse, struct sf_text body, struct cl
     if (second < end) {
         sf_parse_refuse(
             parse, SF_E_OPERATOR, second, 1,
-            "a second operator; write %s if this character belongs to the key or value%s",
+            "a second operator; write%s %s if this character belongs to the key or value%s",
+            second == at + 1 ? likely_operator(body.at[at], body.at[second]) : "",
             body.at[second] == '='   ? "%3D"
             : body.at[second] == '<' ? "%3C"
                                      : "%3E",
