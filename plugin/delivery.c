@@ -386,7 +386,7 @@ static void line_up(struct delivery *delivery, struct session *session) {
     session->n_unassigned = 0;
     session->lost = false;
     session->adrift = was_asked || matches->failed;
-    session->order = is_simple && !session->adrift ? matches->order : 0;
+    session->order = is_simple && !session->adrift ? matches->order : ORDER_NONE;
 }
 
 /* The next subscription of the session, among those that are not shared, that the broker asks about. */
@@ -594,7 +594,7 @@ __attribute__((noinline)) static bool read_slowly(struct delivery *delivery,
     }
     if (!is_counted(session, client)) {
         session->mismatched = true;
-        session->order = 0; /* not quickly any more */
+        session->order = ORDER_NONE; /* not quickly any more */
         session->unassigned = delivery->number;
         delivery->mismatch = true;
         delivery->untracked = true;
@@ -627,8 +627,11 @@ __attribute__((noinline)) static bool read_first(struct delivery *delivery, cons
 static inline bool read_session(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
                                 struct session *session, uint32_t hash) {
     delivery->sessions->last_read = session;
-    if (session->client_hash != hash || hash == 0 || session->order != delivery->matches.order) {
+    if (session->client_hash != hash || hash == 0) {
         return read_slowly(delivery, check);
+    }
+    if (session->order != delivery->matches.order) {
+        return session->order == ORDER_PLAIN || read_slowly(delivery, check);
     }
     struct subscription *turn = session->turn;
     if (session->seen != delivery->number) {

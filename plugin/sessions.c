@@ -220,7 +220,7 @@ static bool reserve(struct subscription_list *list) {
 
 /* What was known of the session's turns is not true any more. */
 static void forget_turns(struct session *session) {
-    session->order = 0;
+    session->order = session->n_filters == 0 && session->shared.count == 0 ? ORDER_PLAIN : ORDER_NONE;
     session->first = NULL;
     session->turn = NULL;
 }

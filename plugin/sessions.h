@@ -65,13 +65,17 @@ struct removed_topic {
     char text[]; /* in the broker's form, NUL-terminated: the key */
 };
 
+/* In session.order: the turns are not known, or not to be gone by; there is nothing to decide (no filter, no share group). */
+#define ORDER_NONE  UINT64_C(0)
+#define ORDER_PLAIN UINT64_MAX
+
 struct session {
     /* what the delivery path reads of most sessions, together */
     struct mosquitto *client;   /* where the session was last; NULL: not known */
     uint32_t client_hash;       /* mosquitto_client_id_hashv of the identifier */
     uint32_t n_filters;         /* subscriptions with a filter */
     uint64_t seen;              /* delivery.number of the last message it was asked READ for */
-    uint64_t order;             /* delivery.order that the turns are for; 0: for none, or it is not to be decided quickly */
+    uint64_t order;             /* of the list of topic filters that the turns are for; or one of those below */
     struct subscription *first; /* its turns: those, not shared, that match the message, in the broker's order … */
     struct subscription *turn;  /* … and which is next; NULL: they have had their turn */
     struct session *follower;   /* the session that was asked about after this one the last time … */
