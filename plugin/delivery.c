@@ -246,7 +246,7 @@ static void search_matches(struct delivery *delivery, struct topic_matches *matc
     matches->count = 0;
     matches->failed = false;
     topic_tree_match(tree, delivery->topic_text, add_match, &search);
-    if (!search.is_same || matches->count != search.count_before || matches->order == 0) {
+    if (!search.is_same || matches->count != search.count_before || matches->failed || matches->order == ORDER_NONE) {
         matches->order = ++delivery->orders;
     }
     for (size_t i = 0; i < matches->count; i++) {
@@ -258,7 +258,7 @@ static bool is_matched(const struct topic_matches *matches, const struct subscri
     return subscription->node->mark == matches->order;
 }
 
-/* ---- */
+/* ---- its beginning ---- */
 
 static void start_message(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
     bool announced = delivery->announced.client != NULL && delivery->announced.topic == check->topic &&

@@ -369,6 +369,41 @@ static void test_delivery_read_without_memory(void) {
     CHECK(n_failures > 3, "%zu", n_failures);
 }
 
+/* No memory for the seventeenth topic filter of a list that begins as the one before. */
+static void test_delivery_read_without_memory_for_a_longer_list(void) {
+    enum { N = 17 };
+    world_start(false);
+    world_connect(0, 0, true);
+    world_connect(1, 1, true);
+    world_subscribe(1, "+/b/c/d/e/f/+", "", K_IS_1, false); /* asked first: it finds that there is no memory */
+    for (unsigned i = 0; i + 1 < N; i++) {
+        char topic[48];
+        snprintf(topic, sizeof topic, "+/b/%s/%s/%s/%s/+", i & 8 ? "+" : "c", i & 4 ? "+" : "d",
+                 i & 2 ? "+" : "e", i & 1 ? "+" : "f");
+        world_subscribe(0, topic, "", K_IS_1, false);
+    }
+    world_subscribe(0, "+/+/+/+/+/+/2", "", K_IS_2, false); /* in the broker's order the last */
+    static const char *const topics[] = {"a/b/c/d/e/f/1", "a/b/c/d/e/f/2"};
+    for (size_t i = 0; i < N_ROWS(topics); i++) {
+        world_event();
+        struct mosquitto_evt_acl_check check =
+            fake_message(0, topics[i], (const char *const[]){"k", "2", NULL});
+        if (i == 1) {
+            memory_arm_one(0);
+        }
+        check.client = world.client[1];
+        bool passed = delivery_read(&world.delivery, &check);
+        check.client = world.client[0];
+        size_t n_reads = i == 0 ? N - 1 : N;
+        for (size_t k = 0; k < n_reads; k++) {
+            passed = delivery_read(&world.delivery, &check);
+            CHECK(i == 1 || !passed, "%s: copy %zu", topics[i], k);
+        }
+        CHECK(memory_disarm() == (i == 1), "%s: memory", topics[i]);
+        CHECK(passed == (i == 1), "%s: the last copy", topics[i]);
+    }
+}
+
 static size_t n_calls_in_reads;
 
 static void count_calls(bool before) {
@@ -553,6 +588,7 @@ int main(int argc, char **argv) {
         TEST(test_delivery_init_without_memory),
         TEST(test_delivery_reserve_without_memory),
         TEST(test_delivery_read_without_memory),
+        TEST(test_delivery_read_without_memory_for_a_longer_list),
         TEST(test_delivery_read_allocates_nothing),
         TEST(test_journal_loads_all_or_nothing),
         TEST(test_journal_changes_without_memory),
