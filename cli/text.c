@@ -41,7 +41,7 @@ static struct glyph next_glyph(const char *text, size_t bytes) {
     size_t used = mbrtowc(&c, text, bytes, &state);
     struct glyph glyph = {.bytes = used > 0 && used <= bytes ? used : 1};
     if (used > bytes) {
-        snprintf(glyph.name, sizeof glyph.name, "\\x%02X", (unsigned char)text[0]);
+        snprintf(glyph.name, sizeof glyph.name, "\\x%02x", (unsigned char)text[0]);
     } else if (wcwidth(c) < 0 || !sf_is_visible((uint32_t)c)) {
         snprintf(glyph.name, sizeof glyph.name, SF_CHARACTER_NAME, (unsigned long)c);
     } else {

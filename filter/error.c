@@ -38,7 +38,7 @@ static size_t quote_character(char *out, const char *at, size_t bytes, uint32_t 
         memcpy(out, at, bytes);
         return bytes;
     }
-    int n = code > SF_UTF8_LAST ? sprintf(out, "\\x%02X", (unsigned char)*at)
+    int n = code > SF_UTF8_LAST ? sprintf(out, "\\x%02x", (unsigned char)*at)
                                 : sprintf(out, SF_CHARACTER_NAME, (unsigned long)code);
     return (size_t)n;
 }

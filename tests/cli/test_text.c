@@ -67,10 +67,10 @@ static const struct row {
      "  a<U+0085>=1\n"
      "           ^\n"},
     {"not UTF-8", "a\xFF\xFE=1", 0, 1, 2,
-     "  a\\xFF\\xFE=1\n"
+     "  a\\xff\\xfe=1\n"
      "   ^~~~~~~~\n"},
     {"cut short by the end", "a\xE6\xB8", 0, 1, 1,
-     "  a\\xE6\\xB8\n"
+     "  a\\xe6\\xb8\n"
      "   ^~~~\n"},
     {"text that runs from right to left by an override", "a\xE2\x80\xAE=1", 0, 4, 1,
      "  a<U+202E>=1\n"
