@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "decimal_comma.h"
 #include "runner.h"
 
 static struct sf_number parse(const char *text) {
@@ -289,6 +290,12 @@ static void test_number_writes_what_reads_the_same(void) {
     CHECK(strcmp(text, "0.1") == 0, "%s", text);
 }
 
+static void test_number_does_not_depend_on_the_locale(void) {
+    if (use_decimal_comma()) {
+        test_number_writes_what_reads_the_same();
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_number_rounds_to_nearest_even),
@@ -300,6 +307,7 @@ int main(int argc, char **argv) {
         TEST(test_number_rank_gives_the_number_back),
         TEST(test_number_arithmetic_at_the_edges),
         TEST(test_number_writes_what_reads_the_same),
+        TEST(test_number_does_not_depend_on_the_locale),
     };
     return run_tests(argc, argv, cases, N_ROWS(cases));
 }
