@@ -4,6 +4,8 @@
  */
 #include "wire.h"
 
+#include "mqtt_fields.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,65 +31,23 @@ enum {
 
 /* ---- packets ---- */
 
-struct packet {
-    uint8_t bytes[PACKET_BYTES];
-    size_t used;
-};
-
-static void put(struct packet *packet, const void *data, size_t bytes) {
-    if (bytes > sizeof packet->bytes - packet->used) {
-        die("a packet is too large");
-    }
-    memcpy(packet->bytes + packet->used, data, bytes);
-    packet->used += bytes;
-}
-
-static void put_byte(struct packet *packet, unsigned byte) {
-    uint8_t b = (uint8_t)byte;
-    put(packet, &b, 1);
-}
-
-static void put_string(struct packet *packet, const char *text) {
-    size_t bytes = strlen(text);
-    put_byte(packet, (unsigned)(bytes >> 8));
-    put_byte(packet, (unsigned)(bytes & 0xFF));
-    put(packet, text, bytes);
-}
-
-static void put_varint(struct packet *packet, size_t value) {
-    do {
-        put_byte(packet, (unsigned)((value & 0x7F) | (value > 0x7F ? 0x80 : 0)));
-        value >>= 7;
-    } while (value > 0);
-}
-
-/* The whole packet from its body. */
-static void frame(struct packet *out, unsigned first_byte, const struct packet *body) {
-    out->used = 0;
-    put_byte(out, first_byte);
-    put_varint(out, body->used);
-    put(out, body->bytes, body->used);
-}
-
 size_t wire_publish(uint8_t *out, size_t capacity, const char *topic, const char *const *properties,
                     const char *payload) {
-    static struct packet pairs, body, packet;
-    pairs.used = body.used = 0;
+    struct fields pairs = {0}, body = {0}, packet = {0};
     for (; properties[0] != NULL; properties += 2) {
-        put_byte(&pairs, 0x26);
-        put_string(&pairs, properties[0]);
-        put_string(&pairs, properties[1]);
+        put_user_property(&pairs, properties[0], properties[1]);
     }
     put_string(&body, topic);
-    put_varint(&body, pairs.used);
-    put(&body, pairs.bytes, pairs.used);
+    put_properties(&body, &pairs);
     put(&body, payload, strlen(payload));
-    frame(&packet, 0x30, &body);
-    if (packet.used > capacity) {
+    put_packet(&packet, 0x30, &body);
+    if (packet.n > capacity) {
         die("a message is too large");
     }
-    memcpy(out, packet.bytes, packet.used);
-    return packet.used;
+    size_t bytes = packet.n;
+    memcpy(out, packet.bytes, bytes);
+    fields_free(&packet);
+    return bytes;
 }
 
 /* ---- connections ---- */
@@ -122,6 +82,14 @@ static void read_exactly(int fd, uint8_t *bytes, size_t n) {
         bytes += got;
         n -= (size_t)got;
     }
+}
+
+/* Send a packet, whose body is freed. */
+static void send_packet(int fd, unsigned first_byte, struct fields *body) {
+    struct fields packet = {0};
+    put_packet(&packet, first_byte, body);
+    send_all(fd, packet.bytes, packet.n);
+    fields_free(&packet);
 }
 
 /* Read packets until one of `type` comes; its body is in `body`. */
@@ -166,8 +134,8 @@ static int open_socket(int port) {
 }
 
 size_t broker_connect(struct bench_broker *broker) {
-    static struct packet body, packet;
     static uint8_t answer[1024];
+    struct fields body = {0};
     char id[32];
     int *grown = realloc(broker->connections, (broker->n_connections + 1) * sizeof(int));
     int fd = open_socket(broker->port);
@@ -176,12 +144,10 @@ size_t broker_connect(struct bench_broker *broker) {
     }
     broker->connections = grown;
     snprintf(id, sizeof id, "bench-%zu", broker->n_connections);
-    body.used = 0;
     put_string(&body, "MQTT");
     put(&body, "\x05\x02\x00\x00\x00", 5); /* MQTT 5, Clean Start, no keep-alive, no properties */
     put_string(&body, id);
-    frame(&packet, 0x10, &body);
-    send_all(fd, packet.bytes, packet.used);
+    send_packet(fd, 0x10, &body);
     if (read_until(fd, 0x20, answer, sizeof answer) < 2 || answer[1] != 0) {
         die("the broker refuses a connection");
     }
@@ -190,11 +156,10 @@ size_t broker_connect(struct bench_broker *broker) {
 }
 
 static void request(struct bench_broker *broker, size_t client, const char *const *filters, size_t n, bool subscribe) {
-    static struct packet body, packet;
     static uint8_t answer[PACKET_BYTES];
     for (size_t done = 0; done < n; done += SUBSCRIBE_AT_ONCE) {
         size_t part = n - done < SUBSCRIBE_AT_ONCE ? n - done : SUBSCRIBE_AT_ONCE;
-        body.used = 0;
+        struct fields body = {0};
         put(&body, "\x00\x01\x00", 3); /* packet identifier 1, no properties */
         for (size_t i = 0; i < part; i++) {
             put_string(&body, filters[done + i]);
@@ -202,8 +167,7 @@ static void request(struct bench_broker *broker, size_t client, const char *cons
                 put_byte(&body, 0);
             }
         }
-        frame(&packet, subscribe ? 0x82 : 0xA2, &body);
-        send_all(broker->connections[client], packet.bytes, packet.used);
+        send_packet(broker->connections[client], subscribe ? 0x82 : 0xA2, &body);
         size_t length = read_until(broker->connections[client], subscribe ? 0x90 : 0xB0, answer, sizeof answer);
         for (size_t i = 0; i < part; i++) {
             if (length < part || answer[length - part + i] > 2) {

@@ -38,7 +38,7 @@ static struct model_connect choose_connect(int client) {
 }
 
 /* Open a new connection and, when there is an old one, see how that ends. Returns whether a session is present. */
-static bool open_connection(int client, const struct wire_connect *options) {
+static bool open_connection(int client, const struct mqtt_connect *options) {
     const struct model_session *session = &run.model.sessions[client];
     struct wire *old = &run.wires[client];
     struct wire fresh;
@@ -61,7 +61,7 @@ static bool open_connection(int client, const struct wire_connect *options) {
 void step_connect(int client) {
     const struct model_connect connect = choose_connect(client);
     const struct publish will = run_publish_of(connect.will < 0 ? 0 : (unsigned)connect.will);
-    const struct wire_connect options = {
+    const struct mqtt_connect options = {
         .id = run_ids[client],
         .protocol = connect.protocol,
         .clean = connect.clean,

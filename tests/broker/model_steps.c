@@ -223,7 +223,7 @@ static void do_publish(int client) {
 /* ---- what another plugin does ---------------------------------------------------------------------------------- */
 
 void run_connect_admin(void) {
-    const struct wire_connect options = {.id = "admin", .protocol = 5, .clean = true};
+    const struct mqtt_connect options = {.id = "admin", .protocol = 5, .clean = true};
     bool present = false;
     int code = wire_connect(&run.admin, run.broker, &options, &present);
     if (code != 0) {

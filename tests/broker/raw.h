@@ -44,6 +44,7 @@ struct raw_options {
     uint32_t expiry_s;
     uint16_t receive_maximum; /* 0: none is sent */
     unsigned listener;        /* number of the port, from 1 (also 0) */
+    const struct publish *will;
 };
 
 /* A packet as it came. */
@@ -103,5 +104,8 @@ void raw_disconnect(struct raw *raw);
 
 /* Close without DISCONNECT, and return when the broker has closed its side. */
 void raw_drop(struct raw *raw);
+
+/* The same, but what the broker still sends until it closes its side can be read. */
+void raw_hang_up(struct raw *raw);
 
 #endif

@@ -3,11 +3,10 @@
  * See scenario.h.
  */
 #include "scenario.h"
+#include "packet.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,12 +108,8 @@ void unfreeze(struct broker *broker) {
 
 size_t talk(struct broker *broker, const void *bytes, size_t n, unsigned char *answer,
             size_t room) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)broker_port(broker, 1))};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    bool sent = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-                send(fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n;
+    int fd = packet_socket(broker, 1);
+    bool sent = fd >= 0 && packet_send(fd, bytes, n);
     size_t got = 0;
     for (ssize_t now; sent && (now = recv(fd, answer + got, room - got, 0)) > 0;) {
         got += (size_t)now;

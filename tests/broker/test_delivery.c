@@ -573,22 +573,26 @@ static void test_a_client_gets_its_own_will_filtered(void) {
         for (uint32_t expiry_s = 0; expiry_s <= 100; expiry_s += 100) {
             const struct publish will = {
                 .topic = "will", .payload = "w", .qos = 1, .user = USER("x", values[i])};
-            const struct client_options options = {
-                .id = "mortal", .keep = true, .expiry_s = expiry_s, .will = &will};
-            struct client *mortal = client_connect(broker, &options);
-            REQUIRE(client_subscribe(mortal, "will?x=1", 1) == 1, "subscribe");
-            client_fence(mortal, writer);
-            client_drop(mortal); /* the broker still sends to it until it closes its side */
-            size_t n = client_count(mortal);
+            struct raw *mortal = raw_connect(
+                broker, &(struct raw_options){
+                            .id = "mortal", .keep = true, .expiry_s = expiry_s, .will = &will});
+            raw_subscribe(mortal, 1, "will?x=1", strlen("will?x=1"), 1);
+            REQUIRE(raw_expect(mortal, RAW_SUBACK)->code == 1, "subscribe");
+            raw_hang_up(mortal); /* the broker still sends to it until it closes its side */
+            size_t n = 0;
+            for (struct raw_packet packet; raw_read(mortal, &packet) != RAW_CLOSED;) {
+                n += packet.type == RAW_PUBLISH;
+            }
             CHECK(n == (i == 0), "x=%s, expiry %u: %zu at once", values[i], (unsigned)expiry_s, n);
-            client_clear(mortal);
-            client_reconnect(mortal);
-            CHECK(client_session_present(mortal) == (expiry_s > 0), "x=%s", values[i]);
-            n = arrived(mortal,
-                        writer); /* the kept session sends it again: it was not acknowledged */
+            struct client *back = client_connect(
+                broker,
+                &(struct client_options){.id = "mortal", .keep = true, .expiry_s = expiry_s});
+            CHECK(client_session_present(back) == (expiry_s > 0), "x=%s", values[i]);
+            /* The kept session sends it again: it was not acknowledged. */
+            n = arrived(back, writer);
             CHECK(n == (i == 0 && expiry_s > 0), "x=%s, expiry %u: %zu", values[i],
                   (unsigned)expiry_s, n);
-            client_disconnect(mortal);
+            client_disconnect(back);
             struct client *end = client_open(broker, "mortal"); /* Clean Start */
             client_disconnect(end);
         }

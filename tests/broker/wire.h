@@ -13,6 +13,7 @@
 #define TEST_WIRE_H
 
 #include "harness.h"
+#include "packet.h"
 #include "raw.h"
 
 /* In place of a reason code, which is 0 to 255. */
@@ -61,27 +62,16 @@ struct wire {
     size_t capacity;
     struct wire_answer answers[WIRE_ANSWERS];
     size_t n_answers;
-    unsigned char *in; /* WIRE_BUFFER_BYTES each */
-    unsigned char *out;
+    unsigned char *in; /* WIRE_BUFFER_BYTES */
     size_t in_bytes;
-    size_t out_bytes;
-};
-
-struct wire_connect {
-    const char *id;
-    int protocol; /* 5, or 4 for MQTT 3.1.1 */
-    bool clean;
-    uint32_t expiry_s;        /* MQTT 5 */
-    uint16_t receive_maximum; /* MQTT 5; 0: none is sent */
-    const struct publish *will;
-    uint32_t will_delay_s; /* MQTT 5 */
+    struct fields out; /* what wire_flush sends */
 };
 
 void wire_init(struct wire *wire);
 void wire_deinit(struct wire *wire);
 
 /* Connect one that is not connected. The code of the CONNACK, or negative; *present_out: session present. */
-int wire_connect(struct wire *wire, struct broker *broker, const struct wire_connect *options,
+int wire_connect(struct wire *wire, struct broker *broker, const struct mqtt_connect *options,
                  bool *present_out);
 
 /* Subscribe with `n` entries, which have the first one's Subscription Identifier. 0 and for each the granted QoS or a
