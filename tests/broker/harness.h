@@ -186,7 +186,8 @@ bool client_session_present(const struct client *client);
  * the library knows of unfinished exchanges. (For another Clean Start open another client with the same id.) */
 void client_reconnect(struct client *client);
 
-/* DISCONNECT, and return when the broker has dealt with it. */
+/* DISCONNECT, and return when the broker has dealt with it. What it has sent and the client has not read is lost, as it is
+ * with client_drop. */
 void client_disconnect(struct client *client);
 
 /* Close the connection without DISCONNECT, and return when the broker has noticed (so a will has been published). */

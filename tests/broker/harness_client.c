@@ -40,8 +40,11 @@ struct client {
 
     int awaited; /* the packet identifier whose answer is wanted */
     int answers[MAX_ENTRIES];
-    int n_answers;       /* NO_ANSWER until it comes */
-    size_t n_unfinished; /* QoS 1 and 2 messages on their way to the broker */
+    int n_answers; /* NO_ANSWER until it comes */
+
+    /* QoS 1 and 2 messages on their way to the broker; the library goes on with them after a reconnect. */
+    bool unfinished[UINT16_MAX + 1]; /* by packet identifier */
+    size_t n_unfinished;
 
     struct inbox inbox;
     bool fence_subscribed;
@@ -88,7 +91,7 @@ bool harness_wait(const int *fds, size_t n, int64_t deadline_ms) {
     }
     size_t n_owners = 0;
     for (struct client *client = clients; client != NULL; client = client->next) {
-        int fd = mosquitto_socket(client->mosq);
+        int fd = client->connected ? mosquitto_socket(client->mosq) : -1;
         if (fd >= 0) {
             short events = mosquitto_want_write(client->mosq) ? POLLIN | POLLOUT : POLLIN;
             polled[n + n_owners] = (struct pollfd){.fd = fd, .events = events};
@@ -216,13 +219,14 @@ static void on_unsubscribe(struct mosquitto *mosq, void *user, int mid, int n, c
     note_answers(user, mid, n, codes);
 }
 
-/* For QoS 0 the library calls this once the bytes are written, which says nothing. */
+/* For QoS 0 the library calls this once the bytes are written, which says nothing; such messages are never unfinished. */
 static void on_publish(struct mosquitto *mosq, void *user, int mid, int code,
                        const mosquitto_property *properties) {
     (void)mosq;
     (void)properties;
     struct client *client = user;
-    if (client->n_unfinished > 0) {
+    if (client->unfinished[mid]) {
+        client->unfinished[mid] = false;
         client->n_unfinished--;
     }
     note_answers(client, mid, 1, &code);
@@ -326,7 +330,6 @@ static int open_connection(struct client *client) {
     if (rc == MOSQ_ERR_SUCCESS) {
         client->connack = NO_ANSWER;
         client->connected = true;
-        client->n_unfinished = 0;
         /* Keep alive 0: no pings, so nothing here depends on the clock. */
         rc =
             mosquitto_connect_bind_v5(client->mosq, "127.0.0.1", client->port, 0, NULL, properties);
@@ -386,26 +389,26 @@ static int second_descriptor(const struct client *client) {
     return fd;
 }
 
+/* Nothing can be sent any more: wait until the broker closes the connection. What it still sends is lost, and the library
+ * does not see it: when it cannot acknowledge a packet it gives up, leaks the message if that was a PUBREL, and takes the
+ * packets behind it for the beginning of the next connection. */
+static void lose_connection(struct client *client, int fd) {
+    client->connected = false; /* so it is not served */
+    harness_drain(fd);
+    mosquitto_loop_read(client->mosq, 1); /* nothing but the end */
+    REQUIRE(mosquitto_socket(client->mosq) < 0, "client %s: still open", client->id);
+}
+
 void client_disconnect(struct client *client) {
     int fd = second_descriptor(client);
     mosquitto_disconnect_v5(client->mosq, 0, NULL);
-    int64_t deadline = harness_deadline();
-    while (client->connected) {
-        bool in_time = harness_wait(NULL, 0, deadline);
-        REQUIRE(in_time, "client %s cannot send its DISCONNECT", client->id);
-    }
-    harness_drain(fd);
+    lose_connection(client, fd);
 }
 
 void client_drop(struct client *client) {
     int fd = second_descriptor(client);
     shutdown(fd, SHUT_WR);
-    int64_t deadline = harness_deadline();
-    while (client->connected) {
-        bool in_time = harness_wait(NULL, 0, deadline);
-        REQUIRE(in_time, "client %s: the broker does not close the connection", client->id);
-    }
-    close(fd);
+    lose_connection(client, fd);
 }
 
 int client_await_closed(struct client *client) {
@@ -492,6 +495,7 @@ static int send_publish(struct client *client, const struct publish *publish, in
                                   publish->qos, publish->retain, properties);
     mosquitto_property_free_all(&properties);
     if (rc == MOSQ_ERR_SUCCESS && publish->qos > 0) {
+        client->unfinished[*mid_out] = true;
         client->n_unfinished++;
     }
     return rc;
@@ -564,12 +568,4 @@ size_t client_fence(struct client *reader, struct client *writer) {
 
 const char *client_id(const struct client *client) {
     return client->id;
-}
-
-/* The address sanitizer asks for this. libmosquitto keeps the properties of a message that a connection lost on its way:
- * the library's own memory, like the broker's in broker-leaks.supp. */
-const char *__lsan_default_suppressions(void);
-
-const char *__lsan_default_suppressions(void) {
-    return "leak:mosquitto_malloc\nleak:mosquitto_calloc\n";
 }

@@ -133,6 +133,29 @@ static void test_kept_sessions_collect_while_offline(void) {
     CHECK(client_fence(second, writer) == 0, "%zu", client_count(second));
 }
 
+/* The client has read no answer and none of its own messages when it goes. */
+static void test_unfinished_exchanges_go_on_after_a_reconnect(void) {
+    enum { MESSAGES = 5 };
+    static void (*const leave[])(struct client *) = {client_drop, client_disconnect};
+    struct broker *broker = broker_start("%s", "");
+    for (size_t row = 0; row < 2 * N_ROWS(leave); row++) {
+        int qos = 1 + (int)(row % 2);
+        struct client *client = client_connect(
+            broker, &(struct client_options){.id = "c", .keep = true, .expiry_s = 100});
+        REQUIRE(client_subscribe(client, "t", qos) == qos, "row %zu: subscribe", row);
+        for (int i = 0; i < MESSAGES; i++) {
+            client_publish_later(client, &(struct publish){.topic = "t", .qos = qos});
+        }
+        leave[row / 2](client);
+        CHECK(client_count(client) == 0, "row %zu: %zu", row, client_count(client));
+        client_reconnect(client);
+        REQUIRE(client_flush(client), "row %zu: connected", row);
+        size_t n = client_fence(client, client);
+        CHECK(qos == 1 ? n >= MESSAGES : n == MESSAGES, "row %zu: %zu", row, n);
+        client_disconnect(client);
+    }
+}
+
 static void test_retained_messages_and_wills(void) {
     struct broker *broker = broker_start("%s", "");
     struct client *reader = client_open(broker, "reader");
@@ -300,6 +323,7 @@ int main(int argc, char **argv) {
         TEST(test_nothing_arrives_without_a_subscription),
         TEST(test_several_entries_have_several_answers),
         TEST(test_kept_sessions_collect_while_offline),
+        TEST(test_unfinished_exchanges_go_on_after_a_reconnect),
         TEST(test_retained_messages_and_wills),
         TEST(test_a_restart_finds_what_was_saved),
         TEST(test_listeners_logs_and_reload),
