@@ -18,6 +18,22 @@ enum { NO_MATCHING_SUBSCRIBERS = 0x10, MAX_ARRIVED = 1 << 16 };
 
 static char arrived_text[MAX_ARRIVED];
 
+struct broker *start_plugin(const char *options) {
+    return broker_start(PLUGIN NO_STATE "%s", options);
+}
+
+void write_dynsec(struct broker *broker, const char *acls) {
+    static const char before[] =
+        "{\"defaultACLAccess\":{\"publishClientSend\":true,\"publishClientReceive\":true,"
+        "\"subscribe\":true,\"unsubscribe\":true},\"clients\":[],"
+        "\"groups\":[{\"groupname\":\"all\",\"roles\":[{\"rolename\":\"r\"}]}],"
+        "\"anonymousGroup\":\"all\",\"roles\":[{\"rolename\":\"r\",\"acls\":["
+        "{\"acltype\":\"publishClientSend\",\"topic\":\"$CONTROL/#\",\"allow\":true}";
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s]}]}", before, acls);
+    broker_write_file(broker, "dynsec.json", text);
+}
+
 struct client *keep(struct broker *broker, const char *id) {
     return client_connect(broker,
                           &(struct client_options){.id = id, .keep = true, .expiry_s = 3600});
@@ -32,18 +48,48 @@ void subscribe_refused(struct broker *broker, struct client *client, const char 
                        const char *reason) {
     size_t before = broker_log_count(broker, reason);
     int code = client_subscribe(client, topic, 1);
-    CHECK(code == 0x87, "%s: subscribe %s: 0x%02x", client_id(client), topic, (unsigned)code);
+    CHECK(code == REFUSED, "%s: subscribe %s: 0x%02x", client_id(client), topic, (unsigned)code);
     CHECK(broker_log_count(broker, reason) > before, "not logged: %s", reason);
+}
+
+static void must_publish(struct client *writer, const struct publish *message) {
+    int code = client_publish(writer, message);
+    REQUIRE(code == 0 || code == NO_MATCHING_SUBSCRIBERS, "%s: publish on %s: 0x%02x",
+            client_id(writer), message->topic, (unsigned)code);
 }
 
 void publish(struct client *writer, const char *topic, const char *payload, int qos,
              const char *x) {
-    int code = client_publish(writer, &(struct publish){.topic = topic,
-                                                        .payload = payload,
-                                                        .qos = qos,
-                                                        .user = x == NULL ? NULL : USER("x", x)});
-    REQUIRE(code == 0 || code == NO_MATCHING_SUBSCRIBERS, "%s: publish on %s: 0x%02x",
-            client_id(writer), topic, (unsigned)code);
+    must_publish(writer, &(struct publish){.topic = topic,
+                                           .payload = payload,
+                                           .qos = qos,
+                                           .user = x == NULL ? NULL : USER("x", x)});
+}
+
+void publish_user(struct client *writer, const char *topic, const char *const *user) {
+    must_publish(writer, &(struct publish){.topic = topic, .payload = "x", .qos = 1, .user = user});
+}
+
+void publish_room(struct client *writer, const char *topic, const char *room) {
+    must_publish(
+        writer,
+        &(struct publish){.topic = topic, .payload = room, .qos = 1, .user = USER("room", room)});
+}
+
+size_t count_arrived(struct client *reader, struct client *writer) {
+    size_t n = client_fence(reader, writer);
+    client_clear(reader);
+    return n;
+}
+
+void check_filtered(struct client *reader, struct client *writer, const char *topic,
+                    const char *where) {
+    publish_room(writer, topic, "a");
+    publish_room(writer, topic, "b");
+    size_t n = client_fence(reader, writer);
+    CHECK(n == 1 && client_count_payload(reader, "a") == 1, "%s: %zu messages on %s", where, n,
+          topic);
+    client_clear(reader);
 }
 
 const char *arrived(struct client *reader, struct client *writer) {

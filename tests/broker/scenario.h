@@ -27,8 +27,25 @@
 /* The same by a plugin, which is loaded after ours: to stand behind it. */
 #define SQLITE "plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db.sqlite\n"
 
+/* One of the small plugins in plugins/, behind ours. */
+#define OTHER(name) "plugin " TEST_PLUGINS_DIR "/test_" name ".so\n"
+
+/* Dynamic security, which must be written by write_dynsec. */
+#define DYNSEC                                                                                     \
+    "plugin @PLUGINS@/mosquitto_dynamic_security.so\nplugin_opt_config_file @DIR@/dynsec.json\n"
+
+#define LISTENER(n) "listener @PORT" n "@ 127.0.0.1\nallow_anonymous true\n"
+
+#define REFUSED 0x87 /* not authorized */
+
 /* The journal, where PERSISTENT puts it. */
 #define STATE_FILE "subscription-filter.jsonl"
+
+/* A broker with our plugin, without a state file, with these options. */
+struct broker *start_plugin(const char *options);
+
+/* One role for everybody, which allows all but for these rules: ",{…},{…}". */
+void write_dynsec(struct broker *broker, const char *acls);
 
 /* Connect to a session that is kept for an hour, whether there is one already or not. */
 struct client *keep(struct broker *broker, const char *id);
@@ -42,6 +59,17 @@ void subscribe_refused(struct broker *broker, struct client *client, const char 
 
 /* Publish with the User Property x (NULL: without). Returns when the broker has passed it on. */
 void publish(struct client *writer, const char *topic, const char *payload, int qos, const char *x);
+
+/* The same at QoS 1 with these User Properties (USER(…)); and with the payload and the User Property room the same. */
+void publish_user(struct client *writer, const char *topic, const char *const *user);
+void publish_room(struct client *writer, const char *topic, const char *room);
+
+/* That the filter room=a holds on `topic`: of two messages one arrives. `where` is for the message. */
+void check_filtered(struct client *reader, struct client *writer, const char *topic,
+                    const char *where);
+
+/* How many messages have arrived at `reader` up to a fence of `writer`; takes them. */
+size_t count_arrived(struct client *reader, struct client *writer);
 
 /* The payloads of all that has arrived at `reader` up to a fence of `writer`, in order, with blanks between; takes the
  * messages. Valid until the next call. */

@@ -3,31 +3,10 @@
  * The broker uses the address of a client again within milliseconds, for another client or for another connection of
  * the same one. A filter belongs to a session, never to an address: who comes next gets everything.
  */
-#include "harness.h"
-#include "raw.h"
+#include "scenario.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define PLUGIN "global_plugin " TEST_PLUGIN "\nplugin_opt_state_file none\n"
-
-static void publish(struct client *writer, const char *room) {
-    client_publish(
-        writer,
-        &(struct publish){.topic = "t", .payload = room, .qos = 1, .user = USER("room", room)});
-}
-
-static size_t arrived(struct client *reader, struct client *writer) {
-    size_t n = client_fence(reader, writer);
-    client_clear(reader);
-    return n;
-}
-
-static void raw_must_subscribe(struct raw *raw, const char *filter) {
-    raw_subscribe(raw, 1, filter, strlen(filter), 0);
-    int code = raw_expect(raw, RAW_SUBACK)->code;
-    REQUIRE(code == 0, "%s: 0x%02x", filter, (unsigned)code);
-}
 
 /* ---- other clients ---- */
 
@@ -41,7 +20,7 @@ static void test_the_next_client_gets_what_it_asked_for(void) {
     } kinds[] = {
         {"t?room=a", 1}, {"t", 2}, {"t?room=c", 0}, {"t?sql:room <> 'c'", 2}, {"%23?tag:*", 2}};
     const unsigned rounds = test_long() ? 100000 : 1500;
-    struct broker *broker = broker_start(PLUGIN);
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
     struct client *clients[CLIENTS] = {0};
     uint64_t state = test_seed();
@@ -57,8 +36,8 @@ static void test_the_next_client_gets_what_it_asked_for(void) {
         size_t kind = test_random(&state) % N_ROWS(kinds);
         int granted = client_subscribe(clients[who], kinds[kind].filter, 0);
         CHECK(granted == 0, "round %u, %s: %d", i, kinds[kind].filter, granted);
-        publish(writer, "a");
-        publish(writer, "b");
+        publish_room(writer, "t", "a");
+        publish_room(writer, "t", "b");
         client_ping(clients[who]);
         size_t n = client_count(clients[who]);
         CHECK(n == kinds[kind].delivered, "round %u, %s: %zu", i, kinds[kind].filter, n);
@@ -74,7 +53,7 @@ static void test_the_next_client_gets_what_it_asked_for(void) {
 /* Many at once, all of them replaced by others; those that stay are not disturbed. */
 static void test_addresses_change_hands_in_bulk(void) {
     enum { CLIENTS = 30, ROUNDS = 8 };
-    struct broker *broker = broker_start(PLUGIN);
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
     struct raw *raws[CLIENTS];
     const char *filters[CLIENTS] = {0};
@@ -95,11 +74,11 @@ static void test_addresses_change_hands_in_bulk(void) {
                 char id[32];
                 snprintf(id, sizeof id, "r%dc%zu", round, i);
                 raws[i] = raw_connect(broker, &(struct raw_options){.id = id});
-                raw_must_subscribe(raws[i], filters[i]);
+                raw_subscribe_granted(raws[i], filters[i], 0);
             }
         }
-        publish(writer, "a");
-        publish(writer, "b");
+        publish_room(writer, "t", "a");
+        publish_room(writer, "t", "b");
         for (size_t i = 0; i < CLIENTS; i++) {
             size_t n = raw_ping(raws[i], NULL, 0);
             CHECK(n == (filters[i][1] == '\0' ? 2 : 1), "round %d, %zu, %s: %zu", round, i,
@@ -110,7 +89,7 @@ static void test_addresses_change_hands_in_bulk(void) {
 
 /* Clients that come and go without ever subscribing, between one that has a filter. */
 static void test_sessions_without_subscriptions_pass_by(void) {
-    struct broker *broker = broker_start(PLUGIN);
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
@@ -122,9 +101,9 @@ static void test_sessions_without_subscriptions_pass_by(void) {
             raw_drop(raw);
         }
     }
-    publish(writer, "a");
-    publish(writer, "b");
-    CHECK(arrived(reader, writer) == 1, "the reader");
+    publish_room(writer, "t", "a");
+    publish_room(writer, "t", "b");
+    CHECK(count_arrived(reader, writer) == 1, "the reader");
 }
 
 /* ---- the same client again ---- */
@@ -137,7 +116,7 @@ static void test_a_session_that_ended_leaves_no_filter(void) {
         {"t?room=a", "t", 2},       {"t", "t?room=a", 1},   {"t?room=a", "t?room=b", 1},
         {"t?room=c", "t?tag:*", 2}, {"%23?room=c", "t", 2}, {"t?room=c", NULL, 0},
     };
-    struct broker *broker = broker_start(PLUGIN);
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         for (int how = 0; how < 4; how++) {
@@ -145,8 +124,8 @@ static void test_a_session_that_ended_leaves_no_filter(void) {
             struct raw *raw = raw_connect(
                 broker,
                 &(struct raw_options){.id = "again", .keep = keep, .expiry_s = keep ? 100 : 0});
-            raw_must_subscribe(raw, rows[i].first);
-            publish(writer, "a");
+            raw_subscribe_granted(raw, rows[i].first, 0);
+            publish_room(writer, "t", "a");
             (void)raw_ping(raw, NULL, 0);
             struct raw *old = raw;
             if (how == 0) {
@@ -159,10 +138,10 @@ static void test_a_session_that_ended_leaves_no_filter(void) {
                 CHECK(raw_expect(old, RAW_DISCONNECT)->code == 0x8E, "taken over");
             }
             if (rows[i].second != NULL) {
-                raw_must_subscribe(raw, rows[i].second);
+                raw_subscribe_granted(raw, rows[i].second, 0);
             }
-            publish(writer, "a");
-            publish(writer, "b");
+            publish_room(writer, "t", "a");
+            publish_room(writer, "t", "b");
             size_t n = raw_ping(raw, NULL, 0);
             CHECK(n == rows[i].delivered, "row %zu, way %d: %zu", i, how, n);
             raw_disconnect(raw);
@@ -171,7 +150,7 @@ static void test_a_session_that_ended_leaves_no_filter(void) {
 }
 
 static void test_a_session_that_is_kept_keeps_its_filter(void) {
-    struct broker *broker = broker_start(PLUGIN);
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
     const struct client_options options = {.id = "kept", .keep = true, .expiry_s = 100};
     struct client *reader = client_connect(broker, &options);
@@ -190,15 +169,15 @@ static void test_a_session_that_is_kept_keeps_its_filter(void) {
         }
         if (i % 2 == 0) {
             filler = raw_connect(broker, &(struct raw_options){.id = "filler"});
-            raw_must_subscribe(filler, "t");
+            raw_subscribe_granted(filler, "t", 0);
         }
-        publish(writer, "a");
-        publish(writer, "b");
+        publish_room(writer, "t", "a");
+        publish_room(writer, "t", "b");
         size_t before = client_count(reader);
         struct client *next = client_connect(broker, &options);
         CHECK(client_session_present(next), "round %d: kept", i);
-        publish(writer, "a");
-        publish(writer, "b");
+        publish_room(writer, "t", "a");
+        publish_room(writer, "t", "b");
         /* What came to the connection that was taken over was not lost: it was acknowledged, or comes again. */
         size_t n = client_fence(next, writer);
         CHECK(n + before >= 2 && n <= 2, "round %d: %zu, and %zu before", i, n, before);
@@ -218,7 +197,7 @@ static void test_a_session_that_is_kept_keeps_its_filter(void) {
 
 /* Two connections fight for one identifier; the plain one wins, then the filtered one, … */
 static void test_takeovers_with_clean_start(void) {
-    struct broker *broker = broker_start(PLUGIN);
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
     struct raw *last = NULL;
     for (int i = 0; i < 50; i++) {
@@ -227,9 +206,9 @@ static void test_takeovers_with_clean_start(void) {
         if (last != NULL) {
             CHECK(raw_expect(last, RAW_DISCONNECT)->code == 0x8E, "round %d", i);
         }
-        raw_must_subscribe(raw, i % 2 ? "t" : "t?room=a");
-        publish(writer, "a");
-        publish(writer, "b");
+        raw_subscribe_granted(raw, i % 2 ? "t" : "t?room=a", 0);
+        publish_room(writer, "t", "a");
+        publish_room(writer, "t", "b");
         size_t n = raw_ping(raw, NULL, 0);
         CHECK(n == (i % 2 ? 2 : 1), "round %d: %zu", i, n);
         last = raw;
@@ -238,7 +217,7 @@ static void test_takeovers_with_clean_start(void) {
 
 /* A session changes its protocol version: '?' is literal in what an MQTT 3.1.1 connection subscribes to. */
 static void test_a_session_changes_its_protocol(void) {
-    struct broker *broker = broker_start(PLUGIN);
+    struct broker *broker = broker_start(PLUGIN NO_STATE);
     struct client *writer = client_open(broker, "writer");
     const struct client_options old = {.id = "both", .protocol = 4, .keep = true};
     const struct client_options new = {.id = "both", .keep = true, .expiry_s = 100};
@@ -248,20 +227,20 @@ static void test_a_session_changes_its_protocol(void) {
     reader = client_connect(broker, &old);
     REQUIRE(client_session_present(reader), "kept");
     REQUIRE(client_subscribe(reader, "u?room=a", 1) == 1, "literal");
-    publish(writer, "a");
-    publish(writer, "b");
-    CHECK(arrived(reader, writer) == 1, "the filter holds for MQTT 3.1.1");
+    publish_room(writer, "t", "a");
+    publish_room(writer, "t", "b");
+    CHECK(count_arrived(reader, writer) == 1, "the filter holds for MQTT 3.1.1");
     client_publish(writer, &(struct publish){.topic = "u?room=a", .qos = 1});
     client_publish(writer, &(struct publish){.topic = "u", .qos = 1, .user = USER("room", "a")});
-    CHECK(arrived(reader, writer) == 1, "the literal one");
+    CHECK(count_arrived(reader, writer) == 1, "the literal one");
     CHECK(client_unsubscribe(reader, "t?room=a") == 0, "no such literal");
-    publish(writer, "a");
-    CHECK(arrived(reader, writer) == 1, "so the filter is still there");
+    publish_room(writer, "t", "a");
+    CHECK(count_arrived(reader, writer) == 1, "so the filter is still there");
     client_disconnect(reader);
 
     reader = client_connect(broker, &new);
     client_publish(writer, &(struct publish){.topic = "u?room=a", .qos = 1});
-    CHECK(arrived(reader, writer) == 1, "the literal one is still there");
+    CHECK(count_arrived(reader, writer) == 1, "the literal one is still there");
     /* It cannot be told from a check of the literal one whether it is authorized: that costs the connection, once. */
     CHECK(client_subscribe(reader, "u?room=a", 1) == CLIENT_CLOSED,
           "the literal one is in the way");
@@ -272,12 +251,12 @@ static void test_a_session_changes_its_protocol(void) {
     client_reconnect(reader);
     CHECK(client_session_present(reader), "kept");
     client_publish(writer, &(struct publish){.topic = "u?room=a", .qos = 1});
-    CHECK(arrived(reader, writer) == 0, "the literal one is gone");
+    CHECK(count_arrived(reader, writer) == 0, "the literal one is gone");
     CHECK(client_subscribe(reader, "u?room=a", 1) == 1, "now it is a filter");
     client_publish(writer, &(struct publish){.topic = "u?room=a", .qos = 1});
     client_publish(writer, &(struct publish){.topic = "u", .qos = 1, .user = USER("room", "a")});
     client_publish(writer, &(struct publish){.topic = "u", .qos = 1, .user = USER("room", "b")});
-    CHECK(arrived(reader, writer) == 1, "a filter");
+    CHECK(count_arrived(reader, writer) == 1, "a filter");
     client_disconnect(reader);
 
     reader = client_connect(broker, &old);
@@ -287,10 +266,10 @@ static void test_a_session_changes_its_protocol(void) {
     CHECK(client_unsubscribe(reader, "u?room=a") == 0, "an exact literal goes first");
     client_publish(writer, &(struct publish){.topic = "u?room=a", .qos = 1});
     client_publish(writer, &(struct publish){.topic = "u", .qos = 1, .user = USER("room", "a")});
-    CHECK(arrived(reader, writer) == 1, "the filter is left");
+    CHECK(count_arrived(reader, writer) == 1, "the filter is left");
     CHECK(client_unsubscribe(reader, "t") == 0, "the base topic takes the filter away");
-    publish(writer, "a");
-    CHECK(arrived(reader, writer) == 0, "gone");
+    publish_room(writer, "t", "a");
+    CHECK(count_arrived(reader, writer) == 0, "gone");
 }
 
 int main(int argc, char **argv) {

@@ -3,8 +3,7 @@
  * The plugin among others: access control sees the topic filter without the expression, the order of loading is checked,
  * and whatever other plugins do, no filter is ever silently ignored. The small plugins are in plugins/.
  */
-#include "harness.h"
-#include "raw.h"
+#include "scenario.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -14,37 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define OURS        "global_plugin " TEST_PLUGIN "\nplugin_opt_state_file none\n"
-#define OTHER(name) "plugin " TEST_PLUGINS_DIR "/test_" name ".so\n"
-#define DYNSEC                                                                                     \
-    "plugin @PLUGINS@/mosquitto_dynamic_security.so\nplugin_opt_config_file @DIR@/dynsec.json\n"
-#define LISTENER(n) "listener @PORT" n "@ 127.0.0.1\nallow_anonymous true\n"
-#define REFUSED     0x87
-
-static void publish(struct client *writer, const char *topic, const char *room) {
-    int code = client_publish(
-        writer,
-        &(struct publish){.topic = topic, .payload = room, .qos = 1, .user = USER("room", room)});
-    REQUIRE(code == 0 || code == 0x10, "publish to %s: 0x%02x", topic, (unsigned)code);
-}
-
-static size_t arrived(struct client *reader, struct client *writer) {
-    size_t n = client_fence(reader, writer);
-    client_clear(reader);
-    return n;
-}
-
-/* That the filter room=a holds on `topic`: of two messages one arrives. */
-static void check_filtered(struct client *reader, struct client *writer, const char *topic,
-                           const char *where) {
-    publish(writer, topic, "a");
-    publish(writer, topic, "b");
-    size_t n = client_fence(reader, writer);
-    CHECK(n == 1 && client_count_payload(reader, "a") == 1, "%s: %zu messages on %s", where, n,
-          topic);
-    client_clear(reader);
-}
-
 /* A command for plugins/kick.c or plugins/publish.c. */
 static void tell(struct client *writer, const char *topic, const char *payload) {
     client_publish(writer, &(struct publish){.topic = topic, .payload = payload, .qos = 1});
@@ -52,21 +20,8 @@ static void tell(struct client *writer, const char *topic, const char *payload) 
 
 /* ---- access control ---- */
 
-/* Dynamic security with one role for everybody, which holds these rules. */
-static void write_dynsec(struct broker *broker, const char *acls) {
-    static const char before[] =
-        "{\"defaultACLAccess\":{\"publishClientSend\":true,\"publishClientReceive\":true,"
-        "\"subscribe\":true,\"unsubscribe\":true},\"clients\":[],"
-        "\"groups\":[{\"groupname\":\"all\",\"roles\":[{\"rolename\":\"r\"}]}],"
-        "\"anonymousGroup\":\"all\",\"roles\":[{\"rolename\":\"r\",\"acls\":["
-        "{\"acltype\":\"publishClientSend\",\"topic\":\"$CONTROL/#\",\"allow\":true}";
-    char text[2048];
-    snprintf(text, sizeof text, "%s%s]}]}", before, acls);
-    broker_write_file(broker, "dynsec.json", text);
-}
-
 static struct broker *start_dynsec(const char *acls) {
-    struct broker *broker = broker_new(OURS DYNSEC);
+    struct broker *broker = broker_new(PLUGIN NO_STATE DYNSEC);
     write_dynsec(broker, acls);
     broker_run(broker);
     return broker;
@@ -104,8 +59,8 @@ static void test_dynamic_security_sees_the_base_topic(void) {
         int code = client_subscribe(reader, rows[i].subscription, 1);
         CHECK(code == rows[i].code, "%s: 0x%02x", rows[i].subscription, (unsigned)code);
     }
-    publish(writer, "secret", "a");
-    size_t n = arrived(reader, writer);
+    publish_room(writer, "secret", "a");
+    size_t n = count_arrived(reader, writer);
     CHECK(n == 0, "secret: %zu", n);
     static const char *const topics[] = {"secret/x", "own/reader/y", "open", "a", "stay"};
     for (size_t i = 0; i < N_ROWS(topics); i++) {
@@ -135,16 +90,16 @@ static void test_a_denied_filter_leaves_nothing_behind(void) {
           "%02x %02x %02x %02x", (unsigned)codes[0], (unsigned)codes[1], (unsigned)codes[2],
           (unsigned)codes[3]);
     CHECK(client_subscribe(reader, "also", 1) == 1, "plain after a denied filter");
-    publish(writer, "plain", "c");
-    publish(writer, "also", "c");
-    CHECK(arrived(reader, writer) == 2, "plain ones get everything");
+    publish_room(writer, "plain", "c");
+    publish_room(writer, "also", "c");
+    CHECK(count_arrived(reader, writer) == 2, "plain ones get everything");
     check_filtered(reader, writer, "open", "as before");
     CHECK(client_unsubscribe(reader, "secret?room=b") == 0x11, "it was never there");
 }
 
 /* The same where the topic was allowed before: the old filter stays. */
 static void test_a_denied_replacement_leaves_the_old_filter(void) {
-    struct broker *broker = broker_start(OURS OTHER("kick"));
+    struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("kick"));
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
@@ -156,8 +111,8 @@ static void test_a_denied_replacement_leaves_the_old_filter(void) {
     }
     tell(writer, "deny", "");
     CHECK(client_subscribe(reader, "t", 1) == 1, "allowed again");
-    publish(writer, "t", "b");
-    CHECK(arrived(reader, writer) == 1, "plain");
+    publish_room(writer, "t", "b");
+    CHECK(count_arrived(reader, writer) == 1, "plain");
 }
 
 static void check_acl_file(const char *config) {
@@ -176,10 +131,10 @@ static void check_acl_file(const char *config) {
     for (size_t i = 0; i < N_ROWS(filters); i++) {
         CHECK(client_subscribe(reader, filters[i], 1) == 1, "%s", filters[i]);
     }
-    publish(writer, "shut/a", "a");
-    publish(writer, "own/other/x", "a");
+    publish_room(writer, "shut/a", "a");
+    publish_room(writer, "own/other/x", "a");
     client_publish(writer, &(struct publish){.topic = "open/secret", .user = USER("room", "a")});
-    CHECK(arrived(reader, writer) == 0, "denied");
+    CHECK(count_arrived(reader, writer) == 0, "denied");
     check_filtered(reader, writer, "open/a", "allowed");
     check_filtered(reader, writer, "own/reader/x", "allowed by a pattern");
     check_filtered(reader, writer, "open/b/c", "allowed");
@@ -190,23 +145,24 @@ static void check_acl_file(const char *config) {
                       "topic write open/#\n");
     broker_reload(broker);
     check_filtered(reader, writer, "shut/a", "allowed now");
-    publish(writer, "open/a", "a");
-    CHECK(arrived(reader, writer) == 0, "denied now");
+    publish_room(writer, "open/a", "a");
+    CHECK(count_arrived(reader, writer) == 0, "denied now");
     CHECK(client_subscribe(reader, "shut/b?room=a", 1) == 1, "subscribe after SIGHUP");
     check_filtered(reader, writer, "shut/b", "subscribed after SIGHUP");
 }
 
 static void test_acl_file_decides_at_delivery(void) {
-    check_acl_file(OURS "acl_file @DIR@/acl\n");
-    check_acl_file("acl_file @DIR@/acl\n" OURS);
-    check_acl_file(OURS "plugin @PLUGINS@/mosquitto_acl_file.so\nplugin_opt_acl_file @DIR@/acl\n");
+    check_acl_file(PLUGIN NO_STATE "acl_file @DIR@/acl\n");
+    check_acl_file("acl_file @DIR@/acl\n" PLUGIN NO_STATE);
+    check_acl_file(PLUGIN NO_STATE
+                   "plugin @PLUGINS@/mosquitto_acl_file.so\nplugin_opt_acl_file @DIR@/acl\n");
 }
 
 /* Others say "not mine" for what they have no rule for, and the last word counts: ours must not become it. */
 static void test_a_denial_by_default_stays_one(void) {
     static const char *const configs[] = {
-        OURS DYNSEC,
-        "per_listener_settings true\n" OURS LISTENER("1") DYNSEC,
+        PLUGIN NO_STATE DYNSEC,
+        "per_listener_settings true\n" PLUGIN NO_STATE LISTENER("1") DYNSEC,
     };
     for (size_t i = 0; i < N_ROWS(configs); i++) {
         struct broker *broker = broker_new("%s", configs[i]);
@@ -227,8 +183,8 @@ static void test_a_denial_by_default_stays_one(void) {
         CHECK(client_subscribe(reader, "other?room=a", 1) == REFUSED, "row %zu: subscribe", i);
         CHECK(client_subscribe(reader, "blind/t?room=a", 1) == 1, "row %zu", i);
         CHECK(client_subscribe(reader, "open/t?room=a", 1) == 1, "row %zu", i);
-        publish(writer, "blind/t", "a");
-        CHECK(arrived(reader, writer) == 0, "row %zu: receive", i);
+        publish_room(writer, "blind/t", "a");
+        CHECK(count_arrived(reader, writer) == 0, "row %zu: receive", i);
         check_filtered(reader, writer, "open/t", configs[i]);
         CHECK(client_unsubscribe(reader, "open/t?room=a") == REFUSED, "row %zu: unsubscribe", i);
         check_filtered(reader, writer, "open/t", configs[i]);
@@ -263,8 +219,8 @@ static void test_a_kick_by_dynamic_security_changes_no_filter(void) {
     CHECK(client_await_closed(reader) == 0x98, "kicked");
     struct client *writer = client_open(broker, "writer");
     for (size_t i = 0; i < N_ROWS(topics); i++) {
-        publish(writer, topics[i], "a");
-        publish(writer, topics[i], "b");
+        publish_room(writer, topics[i], "a");
+        publish_room(writer, topics[i], "b");
     }
     client_reconnect(reader);
     REQUIRE(client_session_present(reader), "kept");
@@ -273,8 +229,8 @@ static void test_a_kick_by_dynamic_security_changes_no_filter(void) {
     client_clear(reader);
     check_filtered(reader, writer, "a", "after the kick");
     check_filtered(reader, writer, "c", "after the kick");
-    publish(writer, "b", "a");
-    CHECK(arrived(reader, writer) == 0, "b was removed");
+    publish_room(writer, "b", "a");
+    CHECK(count_arrived(reader, writer) == 0, "b was removed");
     CHECK(client_subscribe(reader, "b?room=a", 1) == REFUSED, "and is denied");
 
     run_dynsec_command(broker, "{\"command\":\"removeRoleACL\",\"rolename\":\"r\",\"acltype\":"
@@ -283,9 +239,9 @@ static void test_a_kick_by_dynamic_security_changes_no_filter(void) {
     client_await_closed(writer);
     client_reconnect(reader);
     writer = client_open(broker, "writer");
-    publish(writer, "b", "a");
-    publish(writer, "b", "b");
-    CHECK(arrived(reader, writer) == 0, "b does not come back by itself");
+    publish_room(writer, "b", "a");
+    publish_room(writer, "b", "b");
+    CHECK(count_arrived(reader, writer) == 0, "b does not come back by itself");
     CHECK(client_unsubscribe(reader, "b") == 0x11, "it is not there");
     CHECK(client_subscribe(reader, "b?room=a", 1) == 1, "subscribe again");
     for (size_t i = 0; i < 3; i++) {
@@ -297,15 +253,15 @@ static void test_a_kick_by_dynamic_security_changes_no_filter(void) {
  * event says so) and for one that is not. */
 static void test_a_kick_that_removes_one_of_several(void) {
     for (int offline = 0; offline <= 1; offline++) {
-        struct broker *broker = broker_start(OURS OTHER("kick"));
+        struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("kick"));
         struct client *writer = client_open(broker, "writer");
         const struct client_options options = {.id = "reader", .keep = true, .expiry_s = 100};
         struct client *reader = client_connect(broker, &options);
         static const char *const filters[] = {"t/%23?room=a", "t/x", "t/y?room=c", "u?room=a"};
         int codes[4];
         REQUIRE(client_subscribe_many(reader, filters, 4, 1, codes), "subscribe");
-        publish(writer, "t/x", "b");
-        CHECK(arrived(reader, writer) == 1, "offline %d: the plain one", offline);
+        publish_room(writer, "t/x", "b");
+        CHECK(count_arrived(reader, writer) == 1, "offline %d: the plain one", offline);
         if (offline) {
             client_disconnect(reader);
         }
@@ -314,10 +270,10 @@ static void test_a_kick_that_removes_one_of_several(void) {
         if (!offline) {
             client_await_closed(reader);
         }
-        publish(writer, "t/x", "a");
-        publish(writer, "t/x", "b");
-        publish(writer, "t/y", "c");
-        publish(writer, "u", "b");
+        publish_room(writer, "t/x", "a");
+        publish_room(writer, "t/x", "b");
+        publish_room(writer, "t/y", "c");
+        publish_room(writer, "u", "b");
         client_reconnect(reader);
         REQUIRE(client_session_present(reader), "kept");
         size_t n = client_fence(reader, writer);
@@ -336,7 +292,7 @@ static void test_a_kick_that_removes_one_of_several(void) {
 /* A plugin may kick in the middle of anything: of the chain of a SUBSCRIBE (the entry under way keeps its filter), and
  * while a message is handed to its subscribers. */
 static void test_a_kick_in_the_middle_of_a_subscribe(void) {
-    struct broker *broker = broker_start(OURS OTHER("kick"));
+    struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("kick"));
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     const struct client_options options = {.id = "victim", .keep = true, .expiry_s = 100};
@@ -354,8 +310,8 @@ static void test_a_kick_in_the_middle_of_a_subscribe(void) {
     /* The client itself: the broker goes on with the entry, and the session is kept. */
     tell(writer, "kick-at-subscribe", "victim");
     CHECK(client_subscribe(victim, "x?room=a", 1) == CLIENT_CLOSED, "kicked");
-    publish(writer, "x", "a");
-    publish(writer, "x", "b");
+    publish_room(writer, "x", "a");
+    publish_room(writer, "x", "b");
     client_reconnect(victim);
     size_t n = client_fence(victim, writer);
     CHECK(n <= 1 && client_count_payload(victim, "a") == n, "%zu queued", n);
@@ -366,7 +322,7 @@ static void test_a_kick_in_the_middle_of_a_subscribe(void) {
 static void test_a_kick_in_the_middle_of_a_delivery(void) {
     static const char *const victims[] = {"first", "second", "third"};
     for (size_t i = 0; i < N_ROWS(victims); i++) {
-        struct broker *broker = broker_start(OURS OTHER("kick"));
+        struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("kick"));
         struct client *writer = client_open(broker, "writer");
         struct client *readers[3];
         for (size_t k = 0; k < 3; k++) {
@@ -378,10 +334,10 @@ static void test_a_kick_in_the_middle_of_a_delivery(void) {
         }
         tell(writer, "deny", "gone");
         tell(writer, "kick-at-out", victims[i]);
-        publish(writer, "t", "a"); /* the first copy that is sent kicks the victim */
+        publish_room(writer, "t", "a"); /* the first copy that is sent kicks the victim */
         client_await_closed(readers[i]);
-        publish(writer, "t", "a");
-        publish(writer, "t", "b");
+        publish_room(writer, "t", "a");
+        publish_room(writer, "t", "b");
         client_reconnect(readers[i]);
         for (size_t k = 0; k < 3; k++) {
             size_t n = client_fence(readers[k], writer);
@@ -391,8 +347,8 @@ static void test_a_kick_in_the_middle_of_a_delivery(void) {
         for (size_t k = 0; k < 3; k++) {
             client_clear(readers[k]);
             check_filtered(readers[k], writer, "t", victims[k]);
-            publish(writer, "gone", "b");
-            size_t gone = arrived(readers[k], writer);
+            publish_room(writer, "gone", "b");
+            size_t gone = count_arrived(readers[k], writer);
             CHECK(gone == (k != i), "victim %s: %s got %zu of the denied one", victims[i],
                   victims[k], gone);
         }
@@ -401,13 +357,13 @@ static void test_a_kick_in_the_middle_of_a_delivery(void) {
 
 /* Another plugin subscribes a client: what only that explains is not delivered, new filters are refused. */
 static void test_a_subscription_that_nobody_saw(void) {
-    struct broker *broker = broker_start(OURS OTHER("kick"));
+    struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("kick"));
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
     tell(writer, "add", "reader u");
-    publish(writer, "u", "a");
-    CHECK(arrived(reader, writer) == 0, "u is not known");
+    publish_room(writer, "u", "a");
+    CHECK(count_arrived(reader, writer) == 0, "u is not known");
     check_filtered(reader, writer, "t", "the known one");
     client_ping(writer);
     CHECK(
@@ -419,8 +375,8 @@ static void test_a_subscription_that_nobody_saw(void) {
           "with the way out");
     CHECK(client_subscribe(reader, "u", 1) == 1, "subscribe again to it");
     CHECK(client_subscribe(reader, "v?room=a", 1) == 1, "then filters are possible");
-    publish(writer, "u", "x");
-    CHECK(arrived(reader, writer) == 1, "u is known now");
+    publish_room(writer, "u", "x");
+    CHECK(count_arrived(reader, writer) == 1, "u is known now");
     check_filtered(reader, writer, "v", "v");
 }
 
@@ -430,7 +386,7 @@ static void test_a_plugin_that_grants_everything_behind_us(void) {
     static const char *const others[] = {"grant", "old"};
     for (size_t i = 0; i < N_ROWS(others); i++) {
         struct broker *broker =
-            broker_start(OURS "plugin " TEST_PLUGINS_DIR "/test_%s.so\n", others[i]);
+            broker_start(PLUGIN NO_STATE "plugin " TEST_PLUGINS_DIR "/test_%s.so\n", others[i]);
         struct client *writer = client_open(broker, "writer");
         struct client *reader = client_open(broker, "reader");
         CHECK(client_subscribe(reader, "t?room=a", 1) == 1, "%s", others[i]);
@@ -440,29 +396,29 @@ static void test_a_plugin_that_grants_everything_behind_us(void) {
 }
 
 static void test_topic_filters_rewritten_by_a_plugin(void) {
-    struct broker *broker = broker_start(OURS OTHER("rewrite"));
+    struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("rewrite"));
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     static const char *const again[] = {"move/t?room=a", "move/t?sql:room = 'a'", "moved/t?room=a"};
     for (size_t i = 0; i < N_ROWS(again); i++) {
         CHECK(client_subscribe(reader, again[i], 1) == 1, "%s", again[i]);
         check_filtered(reader, writer, "moved/t", again[i]);
-        publish(writer, "move/t", "a");
-        CHECK(arrived(reader, writer) == 0, "%s: not where it came from", again[i]);
+        publish_room(writer, "move/t", "a");
+        CHECK(count_arrived(reader, writer) == 0, "%s: not where it came from", again[i]);
     }
     CHECK(client_subscribe(reader, "u?room=a", 1) == 1, "not rewritten");
     check_filtered(reader, writer, "u", "not rewritten");
     CHECK(client_unsubscribe(reader, "move/t?room=a") == 0, "unsubscribe");
-    publish(writer, "moved/t", "a");
-    CHECK(arrived(reader, writer) == 0, "unsubscribed");
+    publish_room(writer, "moved/t", "a");
+    CHECK(count_arrived(reader, writer) == 0, "unsubscribed");
     CHECK(client_subscribe(reader, "move/t", 1) == 1, "plain");
-    publish(writer, "moved/t", "b");
-    CHECK(arrived(reader, writer) == 1, "plain");
+    publish_room(writer, "moved/t", "b");
+    CHECK(count_arrived(reader, writer) == 1, "plain");
     check_filtered(reader, writer, "u", "not rewritten");
 }
 
 static void test_topic_filters_rewritten_during_the_check(void) {
-    struct broker *broker = broker_start(OURS OTHER("rewrite") "plugin_opt_where acl\n");
+    struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("rewrite") "plugin_opt_where acl\n");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     int code = client_subscribe(reader, "move/t?room=a", 1);
@@ -473,7 +429,7 @@ static void test_topic_filters_rewritten_during_the_check(void) {
 }
 
 static void test_properties_rewritten_by_a_plugin(void) {
-    struct broker *broker = broker_start(OURS OTHER("properties"));
+    struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("properties"));
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "t?room=a", 2) == 2, "subscribe");
@@ -497,7 +453,7 @@ static void test_properties_rewritten_by_a_plugin(void) {
 }
 
 static void test_messages_published_by_a_plugin(void) {
-    struct broker *broker = broker_start(OURS OTHER("publish"));
+    struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("publish"));
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     struct client *plain = client_open(broker, "plain");
@@ -524,14 +480,14 @@ static void test_messages_published_by_a_plugin(void) {
     client_clear(reader);
     tell(writer, "retain", "");
     REQUIRE(client_await(plain, 70 + 2), "2 more published");
-    n = arrived(reader, writer);
+    n = count_arrived(reader, writer);
     CHECK(n == 1, "with the retain flag: %zu", n);
 }
 
 /* ---- log_dest topic, the HTTP API ---- */
 
 static void test_log_lines_as_messages(void) {
-    struct broker *broker = broker_start(OURS "log_dest topic\n");
+    struct broker *broker = broker_start(PLUGIN NO_STATE "log_dest topic\n");
     struct client *writer = client_open(broker, "writer");
     struct client *logs = client_open(broker, "logs");
     REQUIRE(client_subscribe(logs, "$SYS/broker/log/#", 0) == 0, "subscribe");
@@ -577,7 +533,7 @@ static void test_log_lines_as_messages(void) {
  * its log lines, and then goes on. */
 static void test_a_log_line_in_the_middle_of_a_delivery(void) {
     enum { READERS = 6 };
-    struct broker *broker = broker_start(OURS "log_dest topic\nmax_queued_messages 1\n");
+    struct broker *broker = broker_start(PLUGIN NO_STATE "log_dest topic\nmax_queued_messages 1\n");
     struct client *writer = client_open(broker, "writer");
     struct client *readers[READERS];
     for (size_t i = 0; i < READERS; i++) {
@@ -596,7 +552,7 @@ static void test_a_log_line_in_the_middle_of_a_delivery(void) {
         REQUIRE(raw_expect(stalled[i], RAW_SUBACK)->code == 1, "subscribe");
     }
     for (int i = 0; i < 6; i++) {
-        publish(writer, "t", i % 3 == 2 ? "b" : "a");
+        publish_room(writer, "t", i % 3 == 2 ? "b" : "a");
     }
     client_ping(writer);
     CHECK(broker_log_count(broker, "Outgoing messages are being dropped for client stalled") == 3,
@@ -637,8 +593,9 @@ static void http_get(struct broker *broker, const char *path, char *answer, size
 }
 
 static void test_the_http_api_is_left_alone(void) {
-    struct broker *broker = broker_new(OURS LISTENER("1") "listener @PORT2@ 127.0.0.1\nprotocol "
-                                                          "http_api\nallow_anonymous true\n");
+    struct broker *broker =
+        broker_new(PLUGIN NO_STATE LISTENER("1") "listener @PORT2@ 127.0.0.1\nprotocol "
+                                                 "http_api\nallow_anonymous true\n");
     broker_expect_failure(broker);
     if (!broker_try_run(broker)) {
         CHECK(broker_log_count(broker, "not loaded") == 0, "it failed for another reason");
@@ -657,7 +614,7 @@ static void test_the_http_api_is_left_alone(void) {
         CHECK(strstr(answer, "200 OK") != NULL, "%s", answer);
     }
     REQUIRE(client_flush(writer), "flush");
-    size_t n = arrived(reader, writer);
+    size_t n = count_arrived(reader, writer);
     CHECK(n == 25, "%zu", n);
     CHECK(broker_stop(broker) == 0, "status %d", broker_status(broker));
 }

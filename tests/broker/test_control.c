@@ -12,7 +12,6 @@
 
 #define FILE_NAME "settings.json"
 #define FILE_LINE "plugin_opt_config_file @DIR@/" FILE_NAME "\n"
-#define REFUSED   0x87
 
 static struct broker *start(const char *options) {
     return broker_start(PLUGIN NO_STATE CONTROL "%s", options);

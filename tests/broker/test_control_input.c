@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REFUSED        0x87
 #define NOT_AUTHORIZED 0x87
 
 /* The one answer, as its error; "" when it has none. */

@@ -3,31 +3,11 @@
  * Filters at work in the broker: who gets which message, whatever its QoS, its topic and its properties. Each case that
  * expects nothing proves it by a fence, and most have a subscriber beside it that does get the message.
  */
-#include "harness.h"
-#include "raw.h"
+#include "scenario.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PLUGIN "global_plugin " TEST_PLUGIN "\nplugin_opt_state_file none\n"
-
-static struct broker *start(const char *options) {
-    return broker_start(PLUGIN "%s", options);
-}
-
-static void publish(struct client *writer, const char *topic, const char *const *user) {
-    int code = client_publish(
-        writer, &(struct publish){.topic = topic, .payload = "x", .qos = 1, .user = user});
-    REQUIRE(code == 0 || code == 0x10, "publish to %s: 0x%02x", topic, (unsigned)code);
-}
-
-/* How many messages the reader got since the last call. */
-static size_t arrived(struct client *reader, struct client *writer) {
-    size_t n = client_fence(reader, writer);
-    client_clear(reader);
-    return n;
-}
 
 /* ---- the table of the seeds ---- */
 
@@ -43,7 +23,7 @@ static const struct {
 };
 
 static void test_the_table_of_the_seeds_at_every_qos(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *readers[N_ROWS(seeds)];
     for (size_t i = 0; i < N_ROWS(seeds); i++) {
@@ -83,7 +63,7 @@ static void test_the_table_of_the_seeds_at_every_qos(void) {
 
 static void test_dropped_messages_use_up_no_window(void) {
     enum { DROPPED = 60, MATCHING = 25 };
-    struct broker *broker = start("max_inflight_messages 20\nmax_queued_messages 30\n");
+    struct broker *broker = start_plugin("max_inflight_messages 20\nmax_queued_messages 30\n");
     struct client *writer = client_open(broker, "writer");
     for (int qos = 1; qos <= 2; qos++) {
         struct client *reader =
@@ -105,7 +85,7 @@ static void test_dropped_messages_use_up_no_window(void) {
 
 /* A client that acknowledges nothing has two places: dropped messages take none of them. */
 static void test_dropped_messages_wait_for_no_acknowledgement(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     for (int qos = 1; qos <= 2; qos++) {
         struct raw *raw =
@@ -143,7 +123,7 @@ static void test_subscribing_again_replaces_the_filter(void) {
         {"t?tag:none", 0, 0}, {"t", 1, 1},     {"t", 1, 1},
         {"%74?x=2", 1, 1}, /* that is another topic: %74 is not decoded */
     };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     for (size_t i = 0; i < N_ROWS(rows); i++) {
@@ -151,7 +131,7 @@ static void test_subscribing_again_replaces_the_filter(void) {
             .topic = rows[i].subscription, .qos = (int)(i % 3), .id = (uint32_t)i + 1};
         int granted = client_subscribe_with(reader, &subscribe);
         CHECK(granted == (int)(i % 3), "row %zu, %s: %d", i, subscribe.topic, granted);
-        publish(writer, "t", USER("x", "1"));
+        publish_user(writer, "t", USER("x", "1"));
         size_t one = client_fence(reader, writer);
         CHECK(one == rows[i].one, "row %zu, %s: x=1: %zu", i, subscribe.topic, one);
         if (one == 1 && i + 1 < N_ROWS(rows)) {
@@ -161,15 +141,15 @@ static void test_subscribing_again_replaces_the_filter(void) {
                   message->qos);
         }
         client_clear(reader);
-        publish(writer, "t", USER("x", "2"));
-        size_t two = arrived(reader, writer);
+        publish_user(writer, "t", USER("x", "2"));
+        size_t two = count_arrived(reader, writer);
         CHECK(two == rows[i].two, "row %zu, %s: x=2: %zu", i, subscribe.topic, two);
     }
 }
 
 static void test_a_refused_replacement_changes_nothing(void) {
     static const char *const refused[] = {"t?", "t?x==2", "t?sql:x = ", "t?tag:||", "t?x=%00"};
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe_with(reader, &(struct subscribe){"t?x=1", .qos = 1, .id = 7}) == 1,
@@ -177,8 +157,8 @@ static void test_a_refused_replacement_changes_nothing(void) {
     for (size_t i = 0; i < N_ROWS(refused); i++) {
         const struct subscribe again = {refused[i], .qos = 2, .id = 8};
         CHECK(client_subscribe_with(reader, &again) == 0x87, "%s", refused[i]);
-        publish(writer, "t", USER("x", "1"));
-        publish(writer, "t", USER("x", "2"));
+        publish_user(writer, "t", USER("x", "1"));
+        publish_user(writer, "t", USER("x", "2"));
         size_t n = client_fence(reader, writer);
         REQUIRE(n == 1, "%s: %zu", refused[i], n);
         const struct message *message = client_message(reader, 0);
@@ -194,8 +174,8 @@ static void test_a_refused_replacement_changes_nothing(void) {
           (unsigned)codes[3]);
     for (int x = 1; x <= 3; x++) {
         char value[2] = {(char)('0' + x), '\0'};
-        publish(writer, "t", USER("x", value));
-        size_t n = arrived(reader, writer);
+        publish_user(writer, "t", USER("x", value));
+        size_t n = count_arrived(reader, writer);
         CHECK(n == (x == 3), "x=%s: %zu", value, n);
     }
 }
@@ -221,19 +201,19 @@ static void test_unsubscribing_takes_any_expression_or_none(void) {
         {"+/%23?x=1", "%2B/%23?", 0},
         {"%2B?x=1", "+", 0},
     };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         struct client *reader = client_open(broker, NULL);
         REQUIRE(client_subscribe(reader, rows[i].subscribed, 1) == 1, "%s", rows[i].subscribed);
-        publish(writer, "t", USER("x", "1"));
-        size_t before = arrived(reader, writer);
+        publish_user(writer, "t", USER("x", "1"));
+        size_t before = count_arrived(reader, writer);
         CHECK(before == 1, "%s: %zu before", rows[i].subscribed, before);
         int code = client_unsubscribe(reader, rows[i].unsubscribed);
         CHECK(code == rows[i].code, "%s of %s: 0x%02x", rows[i].unsubscribed, rows[i].subscribed,
               (unsigned)code);
-        publish(writer, "t", USER("x", "1"));
-        size_t after = arrived(reader, writer);
+        publish_user(writer, "t", USER("x", "1"));
+        size_t after = count_arrived(reader, writer);
         CHECK(after == (code != 0), "%s of %s: %zu after", rows[i].unsubscribed, rows[i].subscribed,
               after);
         if (code == 0) {
@@ -253,7 +233,7 @@ static size_t add_text(unsigned char *packet, size_t at, const char *text) {
 }
 
 static void test_unsubscribing_several_entries_at_once(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "raw"});
     static const char *const subscribed[] = {"a?x=1", "b?x=1", "c", "d?x=1"};
@@ -271,11 +251,11 @@ static void test_unsubscribing_several_entries_at_once(void) {
     static const unsigned char codes[] = {0, 0, 0, 0x11};
     CHECK(answer->bytes == 3 + 4 && memcmp(answer->body + 3, codes, 4) == 0,
           "UNSUBACK of %zu bytes", answer->bytes);
-    publish(writer, "a", USER("x", "1"));
-    publish(writer, "b", USER("x", "1"));
-    publish(writer, "c", USER("x", "1"));
-    publish(writer, "d", USER("x", "1"));
-    publish(writer, "d", USER("x", "2"));
+    publish_user(writer, "a", USER("x", "1"));
+    publish_user(writer, "b", USER("x", "1"));
+    publish_user(writer, "c", USER("x", "1"));
+    publish_user(writer, "d", USER("x", "1"));
+    publish_user(writer, "d", USER("x", "2"));
     struct raw_packet got[4];
     size_t n = raw_ping(raw, got, 4);
     CHECK(n == 1 && strcmp(got[0].topic, "d") == 0, "%zu left", n);
@@ -293,7 +273,7 @@ static void test_each_topic_of_a_client_has_its_own_filter(void) {
         {"c", "1", 1}, {"c", "9", 1}, {"d/1", "1", 0},   {"d/1", "6", 1},   {"d/2", "7", 1},
         {"d", "7", 0}, {"e", "1", 1}, {"e/1/2", "1", 1}, {"e/1/2", "2", 0}, {"f", "1", 0},
     };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     int codes[N_ROWS(subscriptions)];
@@ -303,14 +283,14 @@ static void test_each_topic_of_a_client_has_its_own_filter(void) {
         CHECK(codes[i] == 1, "%s: 0x%02x", subscriptions[i], (unsigned)codes[i]);
     }
     for (size_t i = 0; i < N_ROWS(rows); i++) {
-        publish(writer, rows[i].topic, USER("x", rows[i].x, "y", "1"));
-        size_t n = arrived(reader, writer);
+        publish_user(writer, rows[i].topic, USER("x", rows[i].x, "y", "1"));
+        size_t n = count_arrived(reader, writer);
         CHECK(n == rows[i].delivered, "%s with x=%s: %zu", rows[i].topic, rows[i].x, n);
     }
 }
 
 static void test_no_local_holds_beside_the_filter(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *other = client_open(broker, "other");
     struct client *self = client_open(broker, "self");
     const struct subscribe subscribe = {.topic = "t?x=1", .qos = 2, .no_local = true};
@@ -322,14 +302,14 @@ static void test_no_local_holds_beside_the_filter(void) {
             size_t wanted = i == 0;
             struct publish message = {.qos = qos, .topic = "t", .user = USER("x", values[i])};
             client_publish(self, &message);
-            size_t n = arrived(self, other);
+            size_t n = count_arrived(self, other);
             CHECK(n == 0, "own, QoS %d, x=%s: %zu", qos, values[i], n);
             client_publish(other, &message);
-            n = arrived(self, other);
+            n = count_arrived(self, other);
             CHECK(n == wanted, "of another, QoS %d, x=%s: %zu", qos, values[i], n);
             message.topic = "u";
             client_publish(self, &message);
-            n = arrived(self, other);
+            n = count_arrived(self, other);
             CHECK(n == wanted, "own, without no-local, QoS %d, x=%s: %zu", qos, values[i], n);
         }
     }
@@ -343,28 +323,28 @@ static void check_literal(struct broker *broker, struct client *reader, const ch
     for (size_t i = 0; i < N_ROWS(bad); i++) {
         int granted = client_subscribe(reader, bad[i], 1);
         CHECK(granted == 1, "%s, %s: 0x%02x", who, bad[i], (unsigned)granted);
-        publish(writer, "t", USER("x", "1"));
-        size_t n = arrived(reader, writer);
+        publish_user(writer, "t", USER("x", "1"));
+        size_t n = count_arrived(reader, writer);
         CHECK(n == 0, "%s, %s: %zu messages of t", who, bad[i], n);
-        publish(writer, bad[i], USER("x", "2"));
-        n = arrived(reader, writer);
+        publish_user(writer, bad[i], USER("x", "2"));
+        n = count_arrived(reader, writer);
         CHECK(n == 1, "%s, %s: %zu messages of that topic", who, bad[i], n);
         CHECK(client_unsubscribe(reader, bad[i]) == 0, "%s, %s", who, bad[i]);
-        publish(writer, bad[i], USER("x", "2"));
-        n = arrived(reader, writer);
+        publish_user(writer, bad[i], USER("x", "2"));
+        n = count_arrived(reader, writer);
         CHECK(n == 0, "%s, %s: %zu afterwards", who, bad[i], n);
     }
     /* What follows the '?' is no expression of a subscription to t. */
     CHECK(client_subscribe(reader, "t", 1) == 1, "%s", who);
     (void)client_unsubscribe(reader, "t?x=1");
-    publish(writer, "t", USER("x", "1"));
-    CHECK(arrived(reader, writer) == 1, "%s: t is still there", who);
+    publish_user(writer, "t", USER("x", "1"));
+    CHECK(count_arrived(reader, writer) == 1, "%s: t is still there", who);
     client_disconnect(reader);
     client_disconnect(writer);
 }
 
 static void test_mqtt_3_clients_know_no_filters(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     for (int protocol = 3; protocol <= 4; protocol++) {
         struct client *reader =
             client_connect(broker, &(struct client_options){.protocol = protocol});
@@ -373,13 +353,14 @@ static void test_mqtt_3_clients_know_no_filters(void) {
 }
 
 static void test_disabled_means_literal_for_all(void) {
-    struct broker *broker = start("plugin_opt_enabled false\n");
+    struct broker *broker = start_plugin("plugin_opt_enabled false\n");
     check_literal(broker, client_open(broker, "reader"), "disabled");
 }
 
 /* A client that subscribed while filters were off and whose session is kept finds its way out by itself. */
 static void test_switching_on_again(void) {
-    struct broker *broker = broker_new(PLUGIN "plugin_opt_config_file @DIR@/settings.json\n");
+    struct broker *broker =
+        broker_new(PLUGIN NO_STATE "plugin_opt_config_file @DIR@/settings.json\n");
     broker_write_file(broker, "settings.json", "{\"enabled\": false}");
     broker_run(broker);
     struct client *writer = client_open(broker, "writer");
@@ -388,34 +369,34 @@ static void test_switching_on_again(void) {
     REQUIRE(client_subscribe(reader, "t?x=1", 1) == 1, "literal");
     broker_write_file(broker, "settings.json", "{\"enabled\": true}");
     broker_reload(broker);
-    publish(writer, "t?x=1", NULL);
-    CHECK(arrived(reader, writer) == 1, "the literal one goes on");
+    publish_user(writer, "t?x=1", NULL);
+    CHECK(count_arrived(reader, writer) == 1, "the literal one goes on");
     CHECK(client_subscribe(reader, "t?x=1", 1) == CLIENT_CLOSED, "the literal one is in the way");
     client_reconnect(reader);
     CHECK(client_subscribe(reader, "t?x=1", 1) == 1, "the filter");
-    publish(writer, "t?x=1", NULL);
-    publish(writer, "t", USER("x", "1"));
-    publish(writer, "t", USER("x", "2"));
-    CHECK(arrived(reader, writer) == 1, "the filter");
+    publish_user(writer, "t?x=1", NULL);
+    publish_user(writer, "t", USER("x", "1"));
+    publish_user(writer, "t", USER("x", "2"));
+    CHECK(count_arrived(reader, writer) == 1, "the filter");
 
     /* And off again: the filter stays in force (it can be given up), new ones are literal. */
     broker_write_file(broker, "settings.json", "{\"enabled\": false}");
     broker_reload(broker);
-    publish(writer, "t", USER("x", "2"));
-    CHECK(arrived(reader, writer) == 0, "in force");
+    publish_user(writer, "t", USER("x", "2"));
+    CHECK(count_arrived(reader, writer) == 0, "in force");
     CHECK(client_subscribe(reader, "u?x=1", 1) == 1, "literal");
-    publish(writer, "u?x=1", NULL);
-    publish(writer, "u", USER("x", "1"));
-    CHECK(arrived(reader, writer) == 1, "literal");
+    publish_user(writer, "u?x=1", NULL);
+    publish_user(writer, "u", USER("x", "1"));
+    CHECK(count_arrived(reader, writer) == 1, "literal");
     CHECK(client_unsubscribe(reader, "t?x=1") == 0, "given up");
-    publish(writer, "t", USER("x", "1"));
-    CHECK(arrived(reader, writer) == 0, "given up");
+    publish_user(writer, "t", USER("x", "1"));
+    CHECK(count_arrived(reader, writer) == 0, "given up");
 }
 
 /* ---- retained messages ---- */
 
 static void test_live_messages_with_the_retain_flag_are_filtered(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     for (int handling = 0; handling <= 2; handling++) {
         struct client *reader = client_open(broker, NULL);
@@ -480,7 +461,7 @@ static const struct {
 };
 
 static void check_retained(const char *options, bool filtered) {
-    struct broker *broker = start(options);
+    struct broker *broker = start_plugin(options);
     struct client *writer = retain_two(broker);
     struct client *reader = client_open(broker, "reader");
     for (size_t i = 0; i < N_ROWS(retained_rows); i++) {
@@ -495,8 +476,9 @@ static void check_retained(const char *options, bool filtered) {
             CHECK(client_message(reader, k)->retain, "row %zu: %zu is no retained message", i, k);
         }
         client_clear(reader);
-        publish(writer, "r/1", USER("x", "9")); /* the next live one is filtered, plain r/2 aside */
-        size_t live = arrived(reader, writer);
+        publish_user(writer, "r/1",
+                     USER("x", "9")); /* the next live one is filtered, plain r/2 aside */
+        size_t live = count_arrived(reader, writer);
         CHECK(live == 0, "row %zu, %s: %zu live", i, subscribe.topic, live);
     }
 }
@@ -514,7 +496,7 @@ static void test_retained_messages_can_be_filtered(void) {
  * the broker sends a retained message of the new subscription or a live one with the retain flag: it counts as
  * retained, as it would had the SUBSCRIBE come a moment later. The next live one is filtered. */
 static void test_a_message_released_with_a_subscribe_counts_as_retained(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "raw"});
     struct publish message = {
@@ -541,7 +523,7 @@ static void test_a_message_released_with_a_subscribe_counts_as_retained(void) {
 /* ---- wills ---- */
 
 static void test_wills_are_filtered(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "will?x=1", 2) == 2, "subscribe");
@@ -557,7 +539,7 @@ static void test_wills_are_filtered(void) {
                 struct client *mortal =
                     client_connect(broker, &(struct client_options){.will = &will});
                 client_drop(mortal);
-                size_t n = arrived(reader, writer);
+                size_t n = count_arrived(reader, writer);
                 CHECK(n == (i == 0), "QoS %d, retain %d, x=%s: %zu", qos, retain, values[i], n);
             }
         }
@@ -566,7 +548,7 @@ static void test_wills_are_filtered(void) {
 
 /* The will of a client whose session is kept goes to its own subscriptions, too. */
 static void test_a_client_gets_its_own_will_filtered(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     static const char *const values[] = {"1", "2"};
     for (size_t i = 0; i < N_ROWS(values); i++) {
@@ -589,7 +571,7 @@ static void test_a_client_gets_its_own_will_filtered(void) {
                 &(struct client_options){.id = "mortal", .keep = true, .expiry_s = expiry_s});
             CHECK(client_session_present(back) == (expiry_s > 0), "x=%s", values[i]);
             /* The kept session sends it again: it was not acknowledged. */
-            n = arrived(back, writer);
+            n = count_arrived(back, writer);
             CHECK(n == (i == 0 && expiry_s > 0), "x=%s, expiry %u: %zu", values[i],
                   (unsigned)expiry_s, n);
             client_disconnect(back);
@@ -600,7 +582,7 @@ static void test_a_client_gets_its_own_will_filtered(void) {
 }
 
 static void test_a_delayed_will_is_filtered(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "will?x=1", 1) == 1, "subscribe");
@@ -616,7 +598,7 @@ static void test_a_delayed_will_is_filtered(void) {
         REQUIRE(client_subscribe(mortal, "will?x=1", 1) == 1, "subscribe");
         client_drop(mortal);
         REQUIRE(client_await(plain, i + 1), "x=%s: the will", values[i]);
-        size_t n = arrived(reader, writer);
+        size_t n = count_arrived(reader, writer);
         CHECK(n == i, "x=%s: %zu", values[i], n);
     }
 }

@@ -3,29 +3,10 @@
  * What subscription strings mean in the broker: escapes, the dialects, system attributes and large messages, with real
  * messages. That the engine answers right is tested without a broker (tests/filter); here it is what reaches it.
  */
-#include "harness.h"
+#include "scenario.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define PLUGIN "global_plugin " TEST_PLUGIN "\nplugin_opt_state_file none\n"
-
-static struct broker *start(const char *options) {
-    return broker_start(PLUGIN "%s", options);
-}
-
-static void publish(struct client *writer, const char *topic, const char *const *user) {
-    int code = client_publish(
-        writer, &(struct publish){.topic = topic, .payload = "x", .qos = 1, .user = user});
-    REQUIRE(code == 0 || code == 0x10, "publish to %s: 0x%02x", topic, (unsigned)code);
-}
-
-/* How many messages the reader got since the last call. */
-static size_t arrived(struct client *reader, struct client *writer) {
-    size_t n = client_fence(reader, writer);
-    client_clear(reader);
-    return n;
-}
 
 /* ---- escapes ---- */
 
@@ -68,14 +49,14 @@ static void test_escapes_in_topic_filters(void) {
         {"home/%23",                 "home/x",      0},
         /* clang-format on */
     };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         struct client *reader = client_open(broker, NULL);
         int granted = client_subscribe(reader, rows[i].subscription, 1);
         CHECK(granted == 1, "row %zu, %s: %d", i, rows[i].subscription, granted);
-        publish(writer, rows[i].topic, USER("room", "a", "v", "30"));
-        size_t n = arrived(reader, writer);
+        publish_user(writer, rows[i].topic, USER("room", "a", "v", "30"));
+        size_t n = count_arrived(reader, writer);
         CHECK(n == rows[i].delivered, "row %zu, %s: %zu of %s", i, rows[i].subscription, n,
               rows[i].topic);
         client_disconnect(reader);
@@ -142,7 +123,7 @@ static void test_what_expressions_see_of_properties(void) {
         {"sql:k = '1'",                  {"", "x", "k", "1", "", ""}, 1},
         /* clang-format on */
     };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     for (size_t i = 0; i < N_ROWS(rows); i++) {
@@ -150,34 +131,34 @@ static void test_what_expressions_see_of_properties(void) {
         snprintf(subscription, sizeof subscription, "t?%s", rows[i].expression);
         int granted = client_subscribe(reader, subscription, 1);
         CHECK(granted == 1, "row %zu, %s: 0x%02x", i, subscription, (unsigned)granted);
-        publish(writer, "t", rows[i].user);
-        size_t n = arrived(reader, writer);
+        publish_user(writer, "t", rows[i].user);
+        size_t n = count_arrived(reader, writer);
         CHECK(n == rows[i].delivered, "row %zu, %s: %zu", i, subscription, n);
     }
 }
 
 static void test_the_tag_key_can_be_another_one(void) {
-    struct broker *broker = start("plugin_opt_tag_key kind\n");
+    struct broker *broker = start_plugin("plugin_opt_tag_key kind\n");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     REQUIRE(client_subscribe(reader, "t?tag:a||b", 1) == 1, "subscribe");
-    publish(writer, "t", USER("TAGS", "a"));
-    CHECK(arrived(reader, writer) == 0, "TAGS");
-    publish(writer, "t", USER("kind", "b"));
-    CHECK(arrived(reader, writer) == 1, "kind");
+    publish_user(writer, "t", USER("TAGS", "a"));
+    CHECK(count_arrived(reader, writer) == 0, "TAGS");
+    publish_user(writer, "t", USER("kind", "b"));
+    CHECK(count_arrived(reader, writer) == 1, "kind");
 }
 
 static void test_strict_integers(void) {
     for (int strict = 0; strict <= 1; strict++) {
-        struct broker *broker = start(strict ? "plugin_opt_strict_integers true\n" : "");
+        struct broker *broker = start_plugin(strict ? "plugin_opt_strict_integers true\n" : "");
         struct client *writer = client_open(broker, "writer");
         struct client *reader = client_open(broker, "reader");
         REQUIRE(client_subscribe(reader, "t?sql:a = 5", 1) == 1, "subscribe");
-        publish(writer, "t", USER("a", "5.0"));
-        size_t n = arrived(reader, writer);
+        publish_user(writer, "t", USER("a", "5.0"));
+        size_t n = count_arrived(reader, writer);
         CHECK(n == (strict ? 0 : 1), "5.0, strict %d: %zu", strict, n);
-        publish(writer, "t", USER("a", "5"));
-        CHECK(arrived(reader, writer) == 1, "5, strict %d", strict);
+        publish_user(writer, "t", USER("a", "5"));
+        CHECK(count_arrived(reader, writer) == 1, "5, strict %d", strict);
     }
 }
 
@@ -201,7 +182,7 @@ static void test_system_attributes_are_those_of_the_message(void) {
         {"$qos = 2 AND room = 'a' AND $topic = 't/1' AND NOT $retain", 1},
         {"\"$qos\" IS NULL", 1},
     };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     for (size_t i = 0; i < N_ROWS(rows); i++) {
@@ -214,7 +195,7 @@ static void test_system_attributes_are_those_of_the_message(void) {
                                                  .user = USER("room", "a"),
                                                  .content_type = "text/plain",
                                                  .response_topic = "answers/1"});
-        size_t n = arrived(reader, writer);
+        size_t n = count_arrived(reader, writer);
         CHECK(n == rows[i].delivered, "%s: %zu", rows[i].expression, n);
     }
     static const struct {
@@ -230,7 +211,7 @@ static void test_system_attributes_are_those_of_the_message(void) {
         snprintf(subscription, sizeof subscription, "t/1?sql:%s", bare[i].expression);
         REQUIRE(client_subscribe(reader, subscription, 0) == 0, "%s", subscription);
         client_publish(writer, &(struct publish){.topic = "t/1", .retain = true});
-        size_t n = arrived(reader, writer);
+        size_t n = count_arrived(reader, writer);
         CHECK(n == bare[i].delivered, "%s: %zu", bare[i].expression, n);
     }
 }
@@ -245,7 +226,7 @@ static void test_more_than_256_properties_match_no_filter(void) {
         user[2 * i] = i == LIMIT - 1 ? "k" : "filler";
         user[2 * i + 1] = i == LIMIT - 1 ? "v" : "";
     }
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *plain = client_open(broker, "plain");
     REQUIRE(client_subscribe(plain, "t", 1) == 1, "subscribe");
@@ -257,11 +238,11 @@ static void test_more_than_256_properties_match_no_filter(void) {
     for (size_t n = LIMIT - 1; n <= LIMIT + 1; n++) {
         const char *end = user[2 * n];
         user[2 * n] = NULL;
-        publish(writer, "t", user);
+        publish_user(writer, "t", user);
         user[2 * n] = end;
-        CHECK(arrived(plain, writer) == 1, "plain, %zu properties", n);
+        CHECK(count_arrived(plain, writer) == 1, "plain, %zu properties", n);
         for (size_t i = 0; i < N_ROWS(filters); i++) {
-            size_t got = arrived(readers[i], writer);
+            size_t got = count_arrived(readers[i], writer);
             size_t wanted = n <= LIMIT && (i > 0 || n == LIMIT);
             CHECK(got == wanted, "%s, %zu properties: %zu", filters[i], n, got);
         }
@@ -287,15 +268,15 @@ static void test_values_of_64_kib(void) {
         {"k=1", 1},
         {"sql:v IS NULL OR v > 5", 0},
     };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     struct client *reader = client_open(broker, "reader");
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         char subscription[64];
         snprintf(subscription, sizeof subscription, "t?%s", rows[i].expression);
         REQUIRE(client_subscribe(reader, subscription, 1) == 1, "%s", subscription);
-        publish(writer, "t", USER("v", value, "k", "1", "v", value));
-        size_t n = arrived(reader, writer);
+        publish_user(writer, "t", USER("v", value, "k", "1", "v", value));
+        size_t n = count_arrived(reader, writer);
         CHECK(n == rows[i].delivered, "%s: %zu", rows[i].expression, n);
     }
 }

@@ -3,54 +3,10 @@
  * How the plugin is loaded: the order among plugins, its options, and the lists of plugins that listeners have. What
  * would let a filter be ignored stops the start, or every filter is refused.
  */
-#include "harness.h"
+#include "scenario.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define OURS        "global_plugin " TEST_PLUGIN "\nplugin_opt_state_file none\n"
-#define OTHER(name) "plugin " TEST_PLUGINS_DIR "/test_" name ".so\n"
-#define DYNSEC                                                                                     \
-    "plugin @PLUGINS@/mosquitto_dynamic_security.so\nplugin_opt_config_file @DIR@/dynsec.json\n"
-#define LISTENER(n) "listener @PORT" n "@ 127.0.0.1\nallow_anonymous true\n"
-#define REFUSED     0x87
-
-static void publish(struct client *writer, const char *topic, const char *room) {
-    int code = client_publish(
-        writer,
-        &(struct publish){.topic = topic, .payload = room, .qos = 1, .user = USER("room", room)});
-    REQUIRE(code == 0 || code == 0x10, "publish to %s: 0x%02x", topic, (unsigned)code);
-}
-
-static size_t arrived(struct client *reader, struct client *writer) {
-    size_t n = client_fence(reader, writer);
-    client_clear(reader);
-    return n;
-}
-
-/* That the filter room=a holds on `topic`: of two messages one arrives. */
-static void check_filtered(struct client *reader, struct client *writer, const char *topic,
-                           const char *where) {
-    publish(writer, topic, "a");
-    publish(writer, topic, "b");
-    size_t n = client_fence(reader, writer);
-    CHECK(n == 1 && client_count_payload(reader, "a") == 1, "%s: %zu messages on %s", where, n,
-          topic);
-    client_clear(reader);
-}
-
-/* Dynamic security with one role for everybody, which holds these rules. */
-static void write_dynsec(struct broker *broker, const char *acls) {
-    static const char before[] =
-        "{\"defaultACLAccess\":{\"publishClientSend\":true,\"publishClientReceive\":true,"
-        "\"subscribe\":true,\"unsubscribe\":true},\"clients\":[],"
-        "\"groups\":[{\"groupname\":\"all\",\"roles\":[{\"rolename\":\"r\"}]}],"
-        "\"anonymousGroup\":\"all\",\"roles\":[{\"rolename\":\"r\",\"acls\":["
-        "{\"acltype\":\"publishClientSend\",\"topic\":\"$CONTROL/#\",\"allow\":true}";
-    char text[2048];
-    snprintf(text, sizeof text, "%s%s]}]}", before, acls);
-    broker_write_file(broker, "dynsec.json", text);
-}
 
 /* ---- the order of loading ---- */
 
@@ -73,21 +29,23 @@ static void test_a_wrong_order_stops_the_start(void) {
         const char *config;
         const char *logged; /* names what is to be moved */
     } rows[] = {
-        {DYNSEC OURS, "mosquitto_dynamic_security.so is loaded before it"},
-        {OTHER("grant") OURS, "test_grant.so is loaded before it"},
-        {OTHER("old") OURS, "test_old.so is loaded before it"},
+        {DYNSEC PLUGIN NO_STATE, "mosquitto_dynamic_security.so is loaded before it"},
+        {OTHER("grant") PLUGIN NO_STATE, "test_grant.so is loaded before it"},
+        {OTHER("old") PLUGIN NO_STATE, "test_old.so is loaded before it"},
         {OTHER("properties") "plugin " TEST_PLUGIN "\n", "test_properties.so is loaded before it"},
-        {"plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n" OURS,
+        {"plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n" PLUGIN
+             NO_STATE,
          "mosquitto_persist_sqlite.so is loaded before it"},
-        {"per_listener_settings true\n" LISTENER("1") OTHER("grant") OURS,
+        {"per_listener_settings true\n" LISTENER("1") OTHER("grant") PLUGIN NO_STATE,
          "test_grant.so is loaded before it"},
         {"plugin_load other " TEST_PLUGINS_DIR "/test_grant.so\nplugin_load ours " TEST_PLUGIN
          "\n" LISTENER("1") "plugin_use ours\nplugin_use other\n",
          "test_grant.so is loaded before it"},
-        {OURS OURS, "it is loaded twice"},
-        {OURS "plugin " TEST_PLUGIN "\n", "it is loaded twice"},
-        {OURS "plugin @DIR@/copy.so\n", "mosquitto_subscription_filter.so is loaded before it"},
-        {"plugin @DIR@/copy.so\n" OURS, "copy.so is loaded before it"},
+        {PLUGIN NO_STATE PLUGIN NO_STATE, "it is loaded twice"},
+        {PLUGIN NO_STATE "plugin " TEST_PLUGIN "\n", "it is loaded twice"},
+        {PLUGIN NO_STATE "plugin @DIR@/copy.so\n",
+         "mosquitto_subscription_filter.so is loaded before it"},
+        {"plugin @DIR@/copy.so\n" PLUGIN NO_STATE, "copy.so is loaded before it"},
         {"per_listener_settings true\n" LISTENER("1") "plugin " TEST_PLUGIN
                                                       "\n" LISTENER("2") "plugin " TEST_PLUGIN "\n",
          "it is loaded twice"},
@@ -106,11 +64,12 @@ static void test_a_wrong_order_stops_the_start(void) {
 
 static void test_the_right_order_starts(void) {
     static const char *const configs[] = {
-        OURS DYNSEC,
-        OURS OTHER("grant") OTHER("old"),
+        PLUGIN NO_STATE DYNSEC,
+        PLUGIN NO_STATE OTHER("grant") OTHER("old"),
         "plugin " TEST_PLUGIN "\n" OTHER("old"),
         "auth_plugin " TEST_PLUGIN "\n",
-        OURS "plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n",
+        PLUGIN NO_STATE
+        "plugin @PLUGINS@/mosquitto_persist_sqlite.so\nplugin_opt_db_file @DIR@/db\n",
     };
     for (size_t i = 0; i < N_ROWS(configs); i++) {
         struct broker *broker = broker_new("%s", configs[i]);
@@ -187,8 +146,8 @@ static void test_in_the_list_of_a_listener_every_filter_is_refused(void) {
               "row %zu: the refusal", i);
         CHECK(broker_log_count(broker, "global_plugin") >= 2, "row %zu: what to change", i);
         CHECK(client_subscribe(reader, "t", 1) == 1, "row %zu: plain", i);
-        publish(writer, "t", "b");
-        CHECK(arrived(reader, writer) == 1, "row %zu: plain", i);
+        publish_room(writer, "t", "b");
+        CHECK(count_arrived(reader, writer) == 1, "row %zu: plain", i);
         broker_stop(broker);
     }
 }
@@ -206,8 +165,8 @@ static void test_a_filter_that_went_past_us_closes_the_connection(void) {
         struct client *writer = client_open(broker, "writer");
         struct client *reader = client_open(broker, "reader");
         CHECK(client_subscribe(reader, "t", 1) == 1, "row %zu: plain", i);
-        publish(writer, "t", "b");
-        CHECK(arrived(reader, writer) == 1, "row %zu: plain", i);
+        publish_room(writer, "t", "b");
+        CHECK(count_arrived(reader, writer) == 1, "row %zu: plain", i);
         CHECK(client_subscribe(reader, "t?room=a", 1) == CLIENT_CLOSED, "row %zu", i);
         CHECK(broker_log_count(broker,
                                "client reader: connection closed at subscription 't?room=a'") == 1,
@@ -219,7 +178,7 @@ static void test_a_filter_that_went_past_us_closes_the_connection(void) {
 }
 
 static void test_global_plugin_works_on_all_listeners(void) {
-    struct broker *broker = broker_new("per_listener_settings true\n" OURS LISTENER(
+    struct broker *broker = broker_new("per_listener_settings true\n" PLUGIN NO_STATE LISTENER(
         "1") "acl_file @DIR@/acl1\n" LISTENER("2") OTHER("rewrite") "acl_file @DIR@/acl2\n");
     broker_write_file(broker, "acl1", "topic readwrite #\n");
     broker_write_file(broker, "acl2",
@@ -233,8 +192,8 @@ static void test_global_plugin_works_on_all_listeners(void) {
         CHECK(client_subscribe(reader, "t?room", 1) == REFUSED, "listener %u", listener);
         check_filtered(reader, writer, "t", listener == 1 ? "first" : "second");
         CHECK(client_subscribe(reader, "u?room=a", 1) == 1, "listener %u", listener);
-        publish(writer, "u", "a");
-        size_t n = arrived(reader, writer);
+        publish_room(writer, "u", "a");
+        size_t n = count_arrived(reader, writer);
         CHECK(n == (listener == 1), "listener %u: its own acl_file: %zu", listener, n);
     }
     /* The one that rewrites is in the list of the second listener, where it always runs behind us: the broker makes a
@@ -243,9 +202,9 @@ static void test_global_plugin_works_on_all_listeners(void) {
     struct client *reader = client_connect(broker, &options);
     CHECK(client_subscribe(reader, "move/t?room=a", 1) == 1, "rewritten");
     client_fence(reader, writer);
-    publish(writer, "moved/t", "a");
-    publish(writer, "moved/t", "b");
-    CHECK(arrived(reader, writer) == 0, "not known to us");
+    publish_room(writer, "moved/t", "a");
+    publish_room(writer, "moved/t", "b");
+    CHECK(count_arrived(reader, writer) == 0, "not known to us");
     CHECK(broker_await_log(broker, "client moved holds subscriptions that this plugin did not see"),
           "logged");
 }

@@ -3,30 +3,11 @@
  * What the plugin refuses, and that a refusal costs the one entry only: SUBACK 0x87 for it, a line in the log that says
  * who, what, why and where, and nothing else of the client or of anybody changes.
  */
-#include "harness.h"
-#include "raw.h"
+#include "scenario.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PLUGIN  "global_plugin " TEST_PLUGIN "\nplugin_opt_state_file none\n"
-#define REFUSED 0x87
-
-static struct broker *start(const char *options) {
-    return broker_start(PLUGIN "%s", options);
-}
-
-static void publish(struct client *writer, const char *topic, const char *const *user) {
-    client_publish(writer,
-                   &(struct publish){.topic = topic, .payload = "x", .qos = 1, .user = user});
-}
-
-static size_t arrived(struct client *reader, struct client *writer) {
-    size_t n = client_fence(reader, writer);
-    client_clear(reader);
-    return n;
-}
 
 /* ---- every form that the language refuses ---- */
 
@@ -179,7 +160,7 @@ static void expected_line(char out[512], const char *id, const char *shown, cons
 }
 
 static void test_every_bad_form_costs_its_entry_alone(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     for (size_t i = 0; i < N_ROWS(forms); i++) {
         char id[16];
@@ -197,18 +178,18 @@ static void test_every_bad_form_costs_its_entry_alone(void) {
         char line[512];
         expected_line(line, id, forms[i].subscription, forms[i].code, forms[i].offset);
         CHECK(broker_log_count(broker, line) == 1, "row %zu: not in the log: %s", i, line);
-        publish(writer, "before", USER("x", "1"));
-        publish(writer, "before", USER("x", "2"));
-        publish(writer, "t", USER("x", "1", "TAGS", "a", "a", "5"));
-        publish(writer, "after", USER("x", "2"));
-        size_t n = arrived(client, writer);
+        publish_user(writer, "before", USER("x", "1"));
+        publish_user(writer, "before", USER("x", "2"));
+        publish_user(writer, "t", USER("x", "1", "TAGS", "a", "a", "5"));
+        publish_user(writer, "after", USER("x", "2"));
+        size_t n = count_arrived(client, writer);
         CHECK(n == 2, "row %zu, %s: %zu messages", i, forms[i].subscription, n);
         client_disconnect(client);
     }
 }
 
 static void test_the_log_says_what_was_expected(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *client = client_open(broker, "c");
     CHECK(client_subscribe(client, "t?sql:a > 'abc'", 0) == REFUSED, "refused");
     static const char line[] =
@@ -234,7 +215,7 @@ static char *repeat(const char *subscription, const char *part, size_t n, const 
 }
 
 static void test_limits_of_the_language(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     const struct {
         const char *name;
         char *good, *bad;
@@ -273,7 +254,7 @@ static void test_limits_of_the_language(void) {
 }
 
 static void test_the_length_limit_can_be_set(void) {
-    struct broker *broker = start("plugin_opt_max_expression_bytes 5\n");
+    struct broker *broker = start_plugin("plugin_opt_max_expression_bytes 5\n");
     struct client *client = client_open(broker, "c");
     CHECK(client_subscribe(client, "topic?x=123", 1) == 1, "5 bytes");
     CHECK(client_subscribe(client, "topic?x=1234", 1) == REFUSED, "6 bytes");
@@ -284,7 +265,7 @@ static void test_the_length_limit_can_be_set(void) {
 }
 
 static void test_the_number_of_filters_is_limited(void) {
-    struct broker *broker = start("plugin_opt_max_filters_per_client 3\n");
+    struct broker *broker = start_plugin("plugin_opt_max_filters_per_client 3\n");
     struct client *client = client_open(broker, "c");
     static const struct {
         const char *subscription;
@@ -340,14 +321,14 @@ static size_t subscribe_range(struct raw *raw, unsigned first, unsigned last) {
 }
 
 static void test_the_number_of_filters_is_1000_by_default(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "raw"});
     size_t n = subscribe_range(raw, 1, 1005);
     CHECK(n == 1000, "%zu of 1005", n);
     n = subscribe_range(raw, 1, 1000);
     CHECK(n == 1000, "%zu replaced", n);
 
-    struct broker *unlimited = start("plugin_opt_max_filters_per_client 0\n");
+    struct broker *unlimited = start_plugin("plugin_opt_max_filters_per_client 0\n");
     raw = raw_connect(unlimited, &(struct raw_options){.id = "raw"});
     n = subscribe_range(raw, 1, 1005);
     CHECK(n == 1005, "%zu of 1005 without limit", n);
@@ -368,7 +349,7 @@ static void test_dialects_can_be_switched_off(void) {
     for (size_t i = 0; i < N_ROWS(rows); i++) {
         char option[64];
         snprintf(option, sizeof option, "plugin_opt_dialects %s\n", rows[i].dialects);
-        struct broker *broker = start(option);
+        struct broker *broker = start_plugin(option);
         struct client *client = client_open(broker, "c");
         const struct {
             const char *subscription;
@@ -399,7 +380,7 @@ static void test_dialects_can_be_switched_off(void) {
 /* ---- what the broker refuses by itself ---- */
 
 static void test_raw_wildcards_and_control_characters_end_the_connection(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *bystander = client_open(broker, "bystander");
     REQUIRE(client_subscribe(bystander, "t?x=1", 1) == 1, "subscribe");
     static const struct {
@@ -432,9 +413,9 @@ static void test_raw_wildcards_and_control_characters_end_the_connection(void) {
     raw_subscribe(raw, 1, bad, strlen(bad), 0);
     CHECK(raw_expect(raw, RAW_DISCONNECT)->code == 0x81, "201 levels");
     CHECK(broker_log_count(broker, "subscription-filter: client") == 0, "the plugin saw none");
-    publish(bystander, "t", USER("x", "1"));
-    publish(bystander, "t", USER("x", "2"));
-    CHECK(arrived(bystander, bystander) == 1, "the bystander");
+    publish_user(bystander, "t", USER("x", "1"));
+    publish_user(bystander, "t", USER("x", "2"));
+    CHECK(count_arrived(bystander, bystander) == 1, "the bystander");
 }
 
 /* ---- hostile text ---- */
@@ -478,7 +459,7 @@ static size_t random_bytes(uint64_t *state, char *out, size_t max) {
 
 static void test_hostile_text_harms_nobody(void) {
     const unsigned rounds = test_long() ? 50000 : 1500;
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *bystander = client_open(broker, "bystander");
     REQUIRE(client_subscribe(bystander, "t?x=1", 1) == 1, "subscribe");
     uint64_t state = test_seed();
@@ -517,9 +498,9 @@ static void test_hostile_text_harms_nobody(void) {
     }
     CHECK(granted > 0 && answered > granted && closed > 0, "%zu answered, %zu granted", answered,
           granted);
-    publish(bystander, "t", USER("x", "1"));
-    publish(bystander, "t", USER("x", "2"));
-    CHECK(arrived(bystander, bystander) == 1, "the bystander");
+    publish_user(bystander, "t", USER("x", "1"));
+    publish_user(bystander, "t", USER("x", "2"));
+    CHECK(count_arrived(bystander, bystander) == 1, "the bystander");
 }
 
 static void test_long_text_is_cut_in_the_log(void) {
@@ -527,7 +508,7 @@ static void test_long_text_is_cut_in_the_log(void) {
     static char text[BYTES];
     memset(text, 'y', BYTES);
     memcpy(text, "t?x==", 5);
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct raw *raw = raw_connect(broker, &(struct raw_options){.id = "a\\b'c"});
     raw_subscribe(raw, 1, text, BYTES, 0);
     CHECK(raw_expect(raw, RAW_SUBACK)->code == REFUSED, "65,535 bytes");
@@ -556,7 +537,7 @@ static void test_long_text_is_cut_in_the_log(void) {
 
 static void test_a_flood_of_refusals_is_not_logged_line_by_line(void) {
     enum { PACKETS = 20, ENTRIES = 50 };
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *client = client_open(broker, "flood");
     const char *entries[ENTRIES];
     for (size_t i = 0; i < ENTRIES; i++) {
@@ -580,7 +561,7 @@ static void test_a_flood_of_refusals_is_not_logged_line_by_line(void) {
 /* ---- nothing else is touched ---- */
 
 static void test_a_refusal_leaves_the_session_alone(void) {
-    struct broker *broker = start("");
+    struct broker *broker = start_plugin("");
     struct client *writer = client_open(broker, "writer");
     const struct client_options options = {.id = "c", .keep = true, .expiry_s = 100};
     struct client *client = client_connect(broker, &options);
@@ -594,18 +575,18 @@ static void test_a_refusal_leaves_the_session_alone(void) {
         CHECK(client_subscribe(client, forms[i].subscription, 2) == REFUSED, "%s",
               forms[i].subscription);
         REQUIRE(client_flush(writer), "flush");
-        size_t n = arrived(client, writer);
+        size_t n = count_arrived(client, writer);
         CHECK(n == 1, "%s: %zu", forms[i].subscription, n);
     }
     client_disconnect(client);
     static const char *const topics[] = {"a", "b", "c/1", "c"};
     for (size_t i = 0; i < N_ROWS(topics); i++) {
-        publish(writer, topics[i], USER("x", "1", "y", "1"));
-        publish(writer, topics[i], USER("x", "2", "y", "2"));
+        publish_user(writer, topics[i], USER("x", "1", "y", "1"));
+        publish_user(writer, topics[i], USER("x", "2", "y", "2"));
     }
     client_reconnect(client);
     CHECK(client_session_present(client), "kept");
-    size_t n = arrived(client, writer);
+    size_t n = count_arrived(client, writer);
     CHECK(n == 5, "%zu: a, b twice, c/1, c", n);
 }
 

@@ -12,7 +12,6 @@
 
 #define FILE_NAME "settings.json"
 #define FILE_LINE "plugin_opt_config_file @DIR@/" FILE_NAME "\n"
-#define REFUSED   0x87
 
 enum { SETTINGS_ROOM = 1 << 16 };
 

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PREFIX  "$SYS/broker/subscription-filter/"
-#define REFUSED 0x87
+#define PREFIX "$SYS/broker/subscription-filter/"
 
 /* The broker's own $SYS messages are switched off: what comes there is ours. */
 #define START(options) broker_start(PLUGIN NO_STATE CONTROL "sys_interval 0\n" options)

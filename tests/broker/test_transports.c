@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REFUSED 0x87
-
 /* ---- listeners ---- */
 
 enum { PLAIN = 1, TLS = 2, WEBSOCKETS = 3, TLS_WEBSOCKETS = 4 };
