@@ -49,6 +49,12 @@ bool model_is_mismatched(const struct model_session *session) {
     return false;
 }
 
+static struct model_subscription *new_subscription(struct model_session *session) {
+    REQUIRE(session->n_subscriptions < MODEL_SUBSCRIPTIONS,
+            "more subscriptions than the model can hold");
+    return &session->subscriptions[session->n_subscriptions++];
+}
+
 static void drop_subscription(struct model_session *session,
                               struct model_subscription *subscription) {
     *subscription = session->subscriptions[--session->n_subscriptions];
@@ -292,9 +298,7 @@ int model_subscribe(struct model *model, int client, const struct model_subscrip
         old = NULL;
     }
     if (old == NULL) {
-        REQUIRE(session->n_subscriptions < MODEL_SUBSCRIPTIONS,
-                "more subscriptions than the model can hold");
-        old = &session->subscriptions[session->n_subscriptions++];
+        old = new_subscription(session);
     }
     *old = *subscription;
     old->seen = true;
@@ -470,9 +474,7 @@ static void merge_journal(struct model *model, struct model_session *session,
             struct model_subscription *there =
                 model_find(model, client, now->subscriptions[i].group, now->subscriptions[i].topic);
             if (there == NULL) {
-                REQUIRE(session->n_subscriptions < MODEL_SUBSCRIPTIONS,
-                        "more subscriptions than the model can hold");
-                there = &session->subscriptions[session->n_subscriptions++];
+                there = new_subscription(session);
             }
             *there = now->subscriptions[i];
         }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
 #include "rows.h"
 #include "runner.h"
 
@@ -21,18 +22,6 @@ static void write_text(char *to, size_t bytes, size_t changed) {
     to[bytes] = '\0';
 }
 
-static char *exact_copy(const char *text) {
-    size_t bytes = strlen(text);
-    char *copy = malloc(bytes > 0 ? bytes : 1);
-    if (copy == NULL) {
-        abort();
-    }
-    if (bytes > 0) {
-        memcpy(copy, text, bytes);
-    }
-    return copy;
-}
-
 /* `pattern`, each @ replaced by `text`, evaluated against a message whose property `name` is `value`. */
 static void check(const char *pattern, const char *text, const char *name, const char *value,
                   bool expected) {
@@ -42,8 +31,8 @@ static void check(const char *pattern, const char *text, const char *name, const
         bytes += (size_t)snprintf(expr + bytes, sizeof expr - bytes, "%.*s",
                                   *c == '@' ? MAX_LENGTH + 2 : 1, *c == '@' ? text : c);
     }
-    char *name_copy = exact_copy(name);
-    char *value_copy = exact_copy(value);
+    char *name_copy = engine_exact_copy(name, strlen(name));
+    char *value_copy = engine_exact_copy(value, strlen(value));
     struct ref_property property = {{name_copy, strlen(name)}, {value_copy, strlen(value)}};
     struct ref_message message = {.properties = &property, .n_properties = 1};
     struct sf_options options = SF_OPTIONS_INIT;

@@ -321,15 +321,23 @@ static void check_listings(const char *text, const struct sf_filter *filter) {
           "%s: the program is another one without memory", text);
 }
 
+/* NULL: it is no expression. The message is empty, with room for what the filter reads. */
+static struct sf_filter *compile(const char *expression) {
+    struct sf_filter *filter = NULL;
+    if (sf_compile(fixture.schema, NULL, expression, strlen(expression), &filter, NULL) != SF_OK) {
+        return NULL;
+    }
+    REQUIRE(sf_message_reset(fixture.message) == SF_OK, "%s", "memory");
+    return filter;
+}
+
 static void test_oom_listings(void) {
     open_fixture();
     for (size_t i = 0; i < N_ROWS(expressions); i++) {
-        struct sf_filter *filter = NULL;
-        if (sf_compile(fixture.schema, NULL, expressions[i], strlen(expressions[i]), &filter,
-                       NULL) != SF_OK) {
+        struct sf_filter *filter = compile(expressions[i]);
+        if (filter == NULL) {
             continue;
         }
-        REQUIRE(sf_message_reset(fixture.message) == SF_OK, "%s", "memory");
         sf_message_add(fixture.message, "a", 1, "5", 1);
         check_listings(expressions[i], filter);
         sf_filter_unref(filter);
@@ -342,12 +350,10 @@ static void test_oom_listings(void) {
 static void test_evaluation_and_binding_never_allocate(void) {
     open_fixture();
     for (size_t i = 0; i < N_ROWS(expressions); i++) {
-        struct sf_filter *filter = NULL;
-        if (sf_compile(fixture.schema, NULL, expressions[i], strlen(expressions[i]), &filter,
-                       NULL) != SF_OK) {
+        struct sf_filter *filter = compile(expressions[i]);
+        if (filter == NULL) {
             continue;
         }
-        REQUIRE(sf_message_reset(fixture.message) == SF_OK, "%s", "memory");
         memory_arm(0);
         enum sf_status status = sf_message_reset(fixture.message); /* nothing has grown since */
         for (int k = 0; k < SF_MAX_PROPERTIES + 10; k++) {

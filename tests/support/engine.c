@@ -59,8 +59,7 @@ struct ref_message engine_message(const char *const *pairs, struct engine_proper
     return (struct ref_message){.properties = storage->properties, .n_properties = n};
 }
 
-/* A copy with nothing behind it, so that a sanitizer sees a read beyond its end; and once it is freed, a late one. */
-static char *exact_copy(const char *text, size_t bytes) {
+char *engine_exact_copy(const char *text, size_t bytes) {
     char *copy = malloc(bytes > 0 ? bytes : 1);
     if (copy == NULL) {
         abort();
@@ -72,8 +71,8 @@ static char *exact_copy(const char *text, size_t bytes) {
 }
 
 static void add_property(struct sf_message *message, const struct ref_property *property) {
-    char *name =
-        exact_copy(property->name.text, property->name.bytes); /* borrowed; the value is kept */
+    char *name = engine_exact_copy(property->name.text,
+                                   property->name.bytes); /* borrowed; the value is kept */
     sf_message_add(message, name, property->name.bytes, property->value.text,
                    property->value.bytes);
     free(name);
@@ -342,7 +341,7 @@ const char *engine_run(const struct sf_options *options, const char *text, size_
     struct sf_filter *filter = NULL;
     const size_t untouched = 987654321; /* an error is written only when there is one */
     result_out->error.offset = untouched;
-    char *copy = exact_copy(text, bytes);
+    char *copy = engine_exact_copy(text, bytes);
     result_out->status = sf_compile(schema, options, copy, bytes, &filter, &result_out->error);
     free(copy);
     const char *wrong = check_same_codes(result_out, codes);

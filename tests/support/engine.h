@@ -18,6 +18,10 @@ struct engine_properties {
  * live as long as the message. */
 struct ref_message engine_message(const char *const *pairs, struct engine_properties *storage);
 
+/* A copy with nothing behind it, so that a sanitizer sees a read beyond its end; and once it is freed, a late one. New: to
+ * be freed. */
+char *engine_exact_copy(const char *text, size_t bytes);
+
 struct engine_result {
     enum sf_status status;
     enum sf_truth truth;   /* SF_OK only */
