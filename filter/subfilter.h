@@ -144,8 +144,8 @@ struct sf_message;
 struct sf_options {
     unsigned dialects;           /* sum of enum sf_dialect: those that may be used */
     size_t max_expression_bytes; /* longer expressions are refused */
-    bool strict_integers;        /* RocketMQ's integer rule (LANGUAGE, the option strict_integers) */
-    const char *tag_key;         /* NUL-terminated, borrowed: the property that carries the tag */
+    bool strict_integers; /* RocketMQ's integer rule (LANGUAGE, the option strict_integers) */
+    const char *tag_key;  /* NUL-terminated, borrowed: the property that carries the tag */
 };
 #define SF_OPTIONS_INIT                                                                            \
     { SF_DIALECT_ALL, SF_MAX_EXPRESSION_BYTES, false, "TAGS" }
