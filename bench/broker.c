@@ -24,7 +24,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { N_MESSAGES = 16, MAX_BLOCKS = 40, PACKET_BYTES = 1024, FILTER_BYTES = 128, PER_CLIENT = 100, PER_CONNECTION = 10 };
+enum {
+    N_MESSAGES = 16,
+    MAX_BLOCKS = 40,
+    PACKET_BYTES = 1024,
+    FILTER_BYTES = 128,
+    PER_CLIENT = 100,
+    PER_CONNECTION = 10
+};
 
 static struct {
     const char *broker;
@@ -52,7 +59,8 @@ static void make_messages(const char *topic) {
         snprintf(serial, sizeof serial, "A7-%06zu", 4711 * i);
         const char *properties[] = {"location", "room0", "value", value,        "unit", "celsius",
                                     "serial",   serial,  "site",  "plant-7-hh", NULL};
-        lengths[i] = wire_publish(packet_bytes[i], PACKET_BYTES, topic, properties, "0123456789abcdef0123456789abcdef");
+        lengths[i] = wire_publish(packet_bytes[i], PACKET_BYTES, topic, properties,
+                                  "0123456789abcdef0123456789abcdef");
         packets[i] = packet_bytes[i];
     }
 }
@@ -63,9 +71,9 @@ struct side {
     const char *name;
     struct bench_broker broker;
     size_t publisher;
-    size_t n_messages;     /* in a block */
+    size_t n_messages;         /* in a block */
     const struct side *beside; /* what it is compared with */
-    double ns[MAX_BLOCKS]; /* of each block, for each message */
+    double ns[MAX_BLOCKS];     /* of each block, for each message */
     double least;
     double median;
     double most;
@@ -86,7 +94,8 @@ static void sort_out(struct side *side, size_t blocks) {
 /* Give each side a block of its messages in turn, `blocks` times. */
 static void measure(struct side *sides, size_t n_sides, size_t blocks) {
     for (size_t i = 0; i < n_sides; i++) {
-        (void)broker_publish(&sides[i].broker, sides[i].publisher, packets, lengths, N_MESSAGES, N_MESSAGES);
+        (void)broker_publish(&sides[i].broker, sides[i].publisher, packets, lengths, N_MESSAGES,
+                             N_MESSAGES);
     }
     for (size_t block = 0; block < blocks; block++) {
         for (size_t k = 0; k < n_sides; k++) {
@@ -94,8 +103,10 @@ static void measure(struct side *sides, size_t n_sides, size_t blocks) {
             size_t turn = (block / 2 + k) % n_sides;
             struct side *side = &sides[block % 2 == 0 ? turn : n_sides - 1 - turn];
             uint64_t start = broker_cpu_ns(&side->broker);
-            (void)broker_publish(&side->broker, side->publisher, packets, lengths, N_MESSAGES, side->n_messages);
-            side->ns[block] = (double)(broker_cpu_ns(&side->broker) - start) / (double)side->n_messages;
+            (void)broker_publish(&side->broker, side->publisher, packets, lengths, N_MESSAGES,
+                                 side->n_messages);
+            side->ns[block] =
+                (double)(broker_cpu_ns(&side->broker) - start) / (double)side->n_messages;
         }
     }
     for (size_t i = 0; i < n_sides; i++) {
@@ -104,13 +115,15 @@ static void measure(struct side *sides, size_t n_sides, size_t blocks) {
 }
 
 /* One line of the result: `unit` is ns or bytes. */
-static void print_row(const char *name, const char *side, const char *unit, double least, double median, double most,
-                      double ratio) {
+static void print_row(const char *name, const char *side, const char *unit, double least,
+                      double median, double most, double ratio) {
     if (options.json) {
-        printf("%s{\"name\": \"%s (%s)\", \"%s\": %.1f, \"min\": %.1f, \"max\": %.1f, \"ratio\": %.4f}",
+        printf("%s{\"name\": \"%s (%s)\", \"%s\": %.1f, \"min\": %.1f, \"max\": %.1f, \"ratio\": "
+               "%.4f}",
                printed ? ",\n " : "[", name, side, unit, median, least, most, ratio);
     } else {
-        printf("%-42s %-18s %12.1f %12.1f %12.1f %9.3f  %s\n", name, side, least, median, most, ratio, unit);
+        printf("%-42s %-18s %12.1f %12.1f %12.1f %9.3f  %s\n", name, side, least, median, most,
+               ratio, unit);
     }
     printed = true;
     fflush(stdout);
@@ -124,12 +137,13 @@ static void print_sides(const char *name, const struct side *sides, size_t n_sid
 }
 
 /* A figure that is measured once. */
-static void print_once(const char *name, const char *side, const char *unit, double value, double ratio) {
+static void print_once(const char *name, const char *side, const char *unit, double value,
+                       double ratio) {
     print_row(name, side, unit, value, value, value, ratio);
 }
 
-static void start_side(struct side *side, const char *name, const char *plugin, const struct side *beside,
-                       size_t n_messages) {
+static void start_side(struct side *side, const char *name, const char *plugin,
+                       const struct side *beside, size_t n_messages) {
     *side = (struct side){.name = name, .beside = beside, .n_messages = n_messages};
     broker_start(&side->broker, options.broker, plugin);
     side->publisher = broker_connect(&side->broker);
@@ -163,16 +177,26 @@ static void bench_unused(void) {
 /* The k-th topic filter of a connection; all match sensor/1/temperature. A wildcard that is followed by an expression
  * at once is escaped. */
 static const char *const topics[PER_CONNECTION] = {
-    "sensor/1/temperature", "sensor/+/temperature", "+/1/temperature", "sensor/1/%2B", "+/+/temperature",
-    "sensor/+/%2B",         "+/1/%2B",              "+/+/%2B",         "sensor/1/%23", "sensor/%23",
+    "sensor/1/temperature", "sensor/+/temperature", "+/1/temperature", "sensor/1/%2B",
+    "+/+/temperature",      "sensor/+/%2B",         "+/1/%2B",         "+/+/%2B",
+    "sensor/1/%23",         "sensor/%23",
 };
 static const char *const plain_topics[PER_CONNECTION] = {
-    "sensor/1/temperature", "sensor/+/temperature", "+/1/temperature", "sensor/1/+", "+/+/temperature",
-    "sensor/+/+",           "+/1/+",                "+/+/+",           "sensor/1/#", "sensor/#",
+    "sensor/1/temperature",
+    "sensor/+/temperature",
+    "+/1/temperature",
+    "sensor/1/+",
+    "+/+/temperature",
+    "sensor/+/+",
+    "+/1/+",
+    "+/+/+",
+    "sensor/1/#",
+    "sensor/#",
 };
 
 /* Subscribe to `n` different filters, `per` in a connection; the first `matching` ones match every message. */
-static void subscribe_many(struct bench_broker *broker, size_t n, size_t per, size_t matching, bool with_filter) {
+static void subscribe_many(struct bench_broker *broker, size_t n, size_t per, size_t matching,
+                           bool with_filter) {
     for (size_t i = 0; i < n; i += per) {
         char text[PER_CONNECTION][FILTER_BYTES];
         const char *filters[PER_CONNECTION];
@@ -184,7 +208,8 @@ static void subscribe_many(struct bench_broker *broker, size_t n, size_t per, si
             } else if (matches) {
                 snprintf(text[k], FILTER_BYTES, "%s?location=room0&value>-%zu", topics[k], i + k);
             } else {
-                snprintf(text[k], FILTER_BYTES, "%s?location=room%zu&value>%zu", topics[k], i + k + 1, i % 40);
+                snprintf(text[k], FILTER_BYTES, "%s?location=room%zu&value>%zu", topics[k],
+                         i + k + 1, i % 40);
             }
             filters[k] = text[k];
         }
@@ -310,9 +335,11 @@ static void bench_subscriptions(void) {
         snprintf(name, sizeof name, "memory of each of %zu subscriptions", n);
         print_once(name, sides[k].name, "bytes", bytes[k], bytes[k] / bytes[0]);
     }
-    make_messages("plant/3/sensor/500"); /* which clients 63, 133, 203 … subscribe to, and their filters do not match */
+    make_messages(
+        "plant/3/sensor/500"); /* which clients 63, 133, 203 … subscribe to, and their filters do not match */
     measure(sides, 2, options.smoke ? 2 : 20);
-    snprintf(name, sizeof name, "message to %zu clients of %zu", 1 + (n / PER_CLIENT - 64) / 70, n / PER_CLIENT);
+    snprintf(name, sizeof name, "message to %zu clients of %zu", 1 + (n / PER_CLIENT - 64) / 70,
+             n / PER_CLIENT);
     print_sides(name, sides, 2);
     bench_changes(sides, first, n / PER_CLIENT);
     stop_sides(sides, 2);
@@ -327,9 +354,12 @@ static void print_help(void) {
 
 static bool read_arguments(int argc, char **argv) {
     static const struct option known[] = {
-        {"json", no_argument, NULL, 'j'},           {"smoke", no_argument, NULL, 's'},
-        {"scale", required_argument, NULL, 'f'},    {"broker", required_argument, NULL, 'b'},
-        {"filter", required_argument, NULL, 'p'},   {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"smoke", no_argument, NULL, 's'},
+        {"scale", required_argument, NULL, 'f'},
+        {"broker", required_argument, NULL, 'b'},
+        {"filter", required_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -346,7 +376,8 @@ static bool read_arguments(int argc, char **argv) {
                 perror(optarg);
                 return false;
             }
-            fprintf(options.scale, "# CPU time of the broker per message in ns\n# filters deny pass none all some (-: fewer than 100 filters)\n");
+            fprintf(options.scale, "# CPU time of the broker per message in ns\n# filters deny "
+                                   "pass none all some (-: fewer than 100 filters)\n");
             break;
         case 'b':
             options.broker = optarg;
@@ -372,8 +403,8 @@ int main(int argc, char **argv) {
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
     if (!options.json) {
-        printf("%-42s %-18s %12s %12s %12s %9s\n", "CPU time of the broker per message", "", "least", "median", "most",
-               "ratio");
+        printf("%-42s %-18s %12s %12s %12s %9s\n", "CPU time of the broker per message", "",
+               "least", "median", "most", "ratio");
     }
     bench_unused();
     bench_scale();

@@ -81,14 +81,16 @@ uint16_t mosquitto_property_string_value_length(const mosquitto_property *proper
     return (uint16_t)strlen(property->value);
 }
 
-const mosquitto_property *mosquitto_property_read_string(const mosquitto_property *list, int identifier, char **value,
+const mosquitto_property *mosquitto_property_read_string(const mosquitto_property *list,
+                                                         int identifier, char **value,
                                                          bool skip_first) {
     (void)list, (void)identifier, (void)value, (void)skip_first;
     return NULL;
 }
 
-const mosquitto_property *mosquitto_property_read_string_pair(const mosquitto_property *list, int identifier,
-                                                              char **name, char **value, bool skip_first) {
+const mosquitto_property *mosquitto_property_read_string_pair(const mosquitto_property *list,
+                                                              int identifier, char **name,
+                                                              char **value, bool skip_first) {
     (void)list, (void)identifier, (void)name, (void)value, (void)skip_first;
     return NULL;
 }
@@ -102,7 +104,8 @@ void mosquitto_free(void *memory) {
 /* What each client subscribes to: `text` has the client's number in it, so that filters are different, or not. */
 static const struct workload {
     const char *name;
-    const char *filters[3]; /* of each client, NULL: none; the first one on sensor/+/t, then sensor/1/t, sensor/# */
+    const char *filters
+        [3]; /* of each client, NULL: none; the first one on sensor/+/t, then sensor/1/t, sensor/# */
 } workloads[] = {
     {"different", {"location=room%u&value>%u"}},
     {"equal", {"location=roomX&value>5"}},
@@ -127,7 +130,8 @@ struct bench {
 
 #define die(text) (fprintf(stderr, "decision: %s\n", text), exit(1))
 
-static void subscribe(struct bench *bench, struct session *session, size_t k, const char *format, unsigned number) {
+static void subscribe(struct bench *bench, struct session *session, size_t k, const char *format,
+                      unsigned number) {
     char text[128];
     struct sf_filter *filter = NULL;
 #pragma GCC diagnostic push
@@ -167,7 +171,8 @@ static void setup(struct bench *bench, const struct workload *workload, size_t n
         bench->n_subscriptions = (size_t)client->sub_count;
     }
     static const char *const names[N_PROPERTIES] = {"location", "value", "unit", "serial", "site"};
-    static const char *const values[N_PROPERTIES] = {"room0", NULL, "celsius", "A7-004711", "plant-7-hh"};
+    static const char *const values[N_PROPERTIES] = {"room0", NULL, "celsius", "A7-004711",
+                                                     "plant-7-hh"};
     for (size_t m = 0; m < N_MESSAGES; m++) {
         snprintf(bench->values[m], sizeof bench->values[m], "%zu.5", 20 + m);
         for (size_t p = 0; p < N_PROPERTIES; p++) {
@@ -246,8 +251,8 @@ static void run(const struct workload *workload, size_t n_clients, size_t n_mess
         printf("%zu decisions\n", (n_messages + 1) * per_message);
     } else {
         qsort(ns, REPETITIONS, sizeof ns[0], ascending);
-        printf("%-12s %6zu clients %8.2f ns  (least %.2f, most %.2f)\n", workload->name, n_clients, ns[REPETITIONS / 2],
-               ns[0], ns[REPETITIONS - 1]);
+        printf("%-12s %6zu clients %8.2f ns  (least %.2f, most %.2f)\n", workload->name, n_clients,
+               ns[REPETITIONS / 2], ns[0], ns[REPETITIONS - 1]);
     }
     teardown(&bench);
 }

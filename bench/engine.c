@@ -528,7 +528,8 @@ static void count_evaluations(struct workload *w) {
         }
     }
     sink += matches;
-    printf("%d evaluations\n", (N_TURNS + 1) * N_FILTERS * N_MESSAGES); /* count_matches is one turn more */
+    printf("%d evaluations\n",
+           (N_TURNS + 1) * N_FILTERS * N_MESSAGES); /* count_matches is one turn more */
 }
 
 static const char usage[] =
@@ -569,8 +570,7 @@ int main(int argc, char **argv) {
             return EXIT_FAILURE;
         }
     }
-    bool ok = prepare_filters(&workload) && prepare_messages(&workload) &&
-              count_matches(&workload);
+    bool ok = prepare_filters(&workload) && prepare_messages(&workload) && count_matches(&workload);
     if (ok && count) {
         count_evaluations(&workload);
     } else if (ok) {

@@ -23,7 +23,7 @@
 enum {
     PACKET_BYTES = 60000,
     READ_BYTES = 65536,
-    START_TRIES = 500,     /* of connecting to a broker that starts, 10 ms apart */
+    START_TRIES = 500, /* of connecting to a broker that starts, 10 ms apart */
     SUBSCRIBE_AT_ONCE = 200,
 };
 
@@ -155,7 +155,8 @@ size_t broker_connect(struct bench_broker *broker) {
     return broker->n_connections++;
 }
 
-static void request(struct bench_broker *broker, size_t client, const char *const *filters, size_t n, bool subscribe) {
+static void request(struct bench_broker *broker, size_t client, const char *const *filters,
+                    size_t n, bool subscribe) {
     static uint8_t answer[PACKET_BYTES];
     for (size_t done = 0; done < n; done += SUBSCRIBE_AT_ONCE) {
         size_t part = n - done < SUBSCRIBE_AT_ONCE ? n - done : SUBSCRIBE_AT_ONCE;
@@ -168,7 +169,8 @@ static void request(struct bench_broker *broker, size_t client, const char *cons
             }
         }
         send_packet(broker->connections[client], subscribe ? 0x82 : 0xA2, &body);
-        size_t length = read_until(broker->connections[client], subscribe ? 0x90 : 0xB0, answer, sizeof answer);
+        size_t length =
+            read_until(broker->connections[client], subscribe ? 0x90 : 0xB0, answer, sizeof answer);
         for (size_t i = 0; i < part; i++) {
             if (length < part || answer[length - part + i] > 2) {
                 die("the broker refuses %s", filters[done + i]);
@@ -177,11 +179,13 @@ static void request(struct bench_broker *broker, size_t client, const char *cons
     }
 }
 
-void broker_subscribe(struct bench_broker *broker, size_t client, const char *const *filters, size_t n) {
+void broker_subscribe(struct bench_broker *broker, size_t client, const char *const *filters,
+                      size_t n) {
     request(broker, client, filters, n, true);
 }
 
-void broker_unsubscribe(struct bench_broker *broker, size_t client, const char *const *filters, size_t n) {
+void broker_unsubscribe(struct bench_broker *broker, size_t client, const char *const *filters,
+                        size_t n) {
     request(broker, client, filters, n, false);
 }
 
@@ -263,7 +267,8 @@ void broker_start(struct bench_broker *broker, const char *path, const char *plu
     if (config == NULL) {
         die("cannot write the configuration: %s", strerror(errno));
     }
-    fprintf(config, "log_dest none\nlog_type none\nsys_interval 0\nmax_queued_messages 0\nset_tcp_nodelay true\n");
+    fprintf(config, "log_dest none\nlog_type none\nsys_interval 0\nmax_queued_messages "
+                    "0\nset_tcp_nodelay true\n");
     if (geteuid() == 0) {
         fprintf(config, "user root\n");
     }
@@ -294,7 +299,8 @@ void broker_start(struct bench_broker *broker, const char *path, const char *plu
             struct timespec pause = {.tv_nsec = 10000000};
             nanosleep(&pause, NULL);
             if (waitpid(broker->pid, NULL, WNOHANG) == broker->pid) {
-                die("the broker %s does not start with %s", path, plugin == NULL ? "no plugin" : plugin);
+                die("the broker %s does not start with %s", path,
+                    plugin == NULL ? "no plugin" : plugin);
             }
         }
     }

@@ -17,7 +17,7 @@ struct bench_broker {
     int port;
     char folder[64];
     char config[96]; /* its configuration, in the folder */
-    clockid_t cpu; /* of the whole process */
+    clockid_t cpu;   /* of the whole process */
     int *connections;
     size_t n_connections;
 };
@@ -39,8 +39,10 @@ size_t broker_connect(struct bench_broker *broker);
 
 /* Send one SUBSCRIBE (or UNSUBSCRIBE) with `n` topic filters at QoS 0 and wait for its acknowledgement; a refusal ends
  * the program. */
-void broker_subscribe(struct bench_broker *broker, size_t client, const char *const *filters, size_t n);
-void broker_unsubscribe(struct bench_broker *broker, size_t client, const char *const *filters, size_t n);
+void broker_subscribe(struct bench_broker *broker, size_t client, const char *const *filters,
+                      size_t n);
+void broker_unsubscribe(struct bench_broker *broker, size_t client, const char *const *filters,
+                        size_t n);
 
 /* A PUBLISH at QoS 0 with User Properties, NULL-terminated pairs; returns its length. */
 size_t wire_publish(uint8_t *out, size_t capacity, const char *topic, const char *const *properties,

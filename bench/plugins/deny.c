@@ -14,8 +14,8 @@ static int on_acl_check(int event, void *event_data, void *user) {
     return check->access == MOSQ_ACL_READ ? MOSQ_ERR_ACL_DENIED : MOSQ_ERR_PLUGIN_IGNORE;
 }
 
-int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **userdata, struct mosquitto_opt *options,
-                          int option_count) {
+int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **userdata,
+                          struct mosquitto_opt *options, int option_count) {
     (void)userdata, (void)options, (void)option_count;
     return mosquitto_callback_register(identifier, MOSQ_EVT_ACL_CHECK, on_acl_check, NULL, NULL);
 }
