@@ -595,6 +595,7 @@ __attribute__((noinline)) static bool read_slowly(struct delivery *delivery,
     if (!is_counted(session, client)) {
         session->mismatched = true;
         session->order = ORDER_NONE; /* not quickly any more */
+        session->adrift = true;
         session->unassigned = delivery->number;
         delivery->mismatch = true;
         delivery->untracked = true;
@@ -616,10 +617,11 @@ static inline bool take_turn(struct delivery *delivery, const struct mosquitto_e
     return decide(delivery, check, turn);
 }
 
-/* The first turn in the current message of a session that has several: they are in order only if all are known. */
-__attribute__((noinline)) static bool read_first(struct delivery *delivery, const struct mosquitto_evt_acl_check *check,
-                                                 struct session *session) {
-    return is_counted(session, check->client) ? take_turn(delivery, check, session, session->first)
+/* One of several turns of a session: they are in order only while all are known. */
+__attribute__((noinline)) static bool read_one_of_several(struct delivery *delivery,
+                                                          const struct mosquitto_evt_acl_check *check,
+                                                          struct session *session, struct subscription *turn) {
+    return is_counted(session, check->client) ? take_turn(delivery, check, session, turn)
                                               : read_slowly(delivery, check);
 }
 
@@ -633,14 +635,12 @@ static inline bool read_session(struct delivery *delivery, const struct mosquitt
     if (session->order != delivery->matches.order) {
         return session->order == ORDER_PLAIN || read_slowly(delivery, check);
     }
-    struct subscription *turn = session->turn;
-    if (session->seen != delivery->number) {
-        turn = session->first;
-        if (turn != NULL && turn->next != NULL) {
-            return read_first(delivery, check, session);
-        }
+    struct subscription *turn = session->seen == delivery->number ? session->turn : session->first;
+    if (turn == NULL) {
+        return read_slowly(delivery, check);
     }
-    return turn == NULL ? read_slowly(delivery, check) : take_turn(delivery, check, session, turn);
+    return session->first->next == NULL ? take_turn(delivery, check, session, turn)
+                                        : read_one_of_several(delivery, check, session, turn);
 }
 
 /* The session does not follow the one before it as it did the last time. */

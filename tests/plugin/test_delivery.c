@@ -398,6 +398,41 @@ static void test_subscriptions_that_go_between_two_messages(void) {
     }
 }
 
+/* Another plugin makes or removes subscriptions while a message is delivered. What is wanted is not lost. */
+static void test_subscriptions_that_change_in_the_middle(void) {
+    enum { T, PLUS, HASH, N };
+    static const struct {
+        const char *what;
+        bool asked[N];
+        int change[N]; /* before it is asked about */
+    } rows[] = {
+        {"one is gone", {true, false, true}, {0, 0, -1}},
+        {"one is made, and gone", {true, true, true}, {0, 1, -1}},
+        {"one is made before all, and gone", {true, true, true}, {1, 0, -1}},
+    };
+    for (size_t i = 0; i < N_ROWS(rows); i++) {
+        world_start(false);
+        connect_all(1);
+        static const char *const filters[] = {"t", "+", "#"};
+        for (int k = 0; k < N; k++) {
+            world_subscribe(0, filters[k], "", k == PLUS ? K_IS_2 : K_IS_1, false);
+        }
+        world_event();
+        CHECK(publish_again("t", "2") == 1, "%s: before", rows[i].what);
+        world_event();
+        struct mosquitto_evt_acl_check check =
+            fake_message(0, "t", (const char *const[]){"k", "1", NULL});
+        check.client = world.client[0];
+        for (int k = 0; k < N; k++) {
+            world.client[0]->sub_count += rows[i].change[k];
+            if (rows[i].asked[k]) {
+                bool passed = delivery_read(&world.delivery, &check);
+                CHECK(passed || k == PLUS, "%s: the copy of %s", rows[i].what, filters[k]);
+            }
+        }
+    }
+}
+
 /* ---- counting ---- */
 
 static void test_counts(void) {
@@ -712,6 +747,7 @@ int main(int argc, char **argv) {
         TEST(test_dollar_topics_are_decided_without_memory),
         TEST(test_subscriptions_that_the_plugin_never_saw),
         TEST(test_subscriptions_that_go_between_two_messages),
+        TEST(test_subscriptions_that_change_in_the_middle),
         TEST(test_counts),
         TEST(test_unknown_is_counted_apart),
         TEST(test_many_filters_that_come_and_go),
