@@ -71,7 +71,15 @@ void delivery_event(struct delivery *delivery) {
     delivery->replay_client = NULL;
 }
 
+void delivery_interrupt(struct delivery *delivery) {
+    if (delivery->topic != NULL) {
+        delivery->interrupted = delivery->topic;
+    }
+    delivery_event(delivery);
+}
+
 void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_message *message) {
+    delivery->interrupted = NULL; /* no other one is under way */
     size_t bytes = strnlen(message->topic, TOPIC_CAPACITY);
     if (message->qos < 2 && bytes < TOPIC_CAPACITY) { /* QoS 2 is delivered at PUBREL: by then others may have come */
         memcpy(delivery->announced.topic_text, message->topic, bytes + 1);
@@ -271,6 +279,7 @@ static void start_message(struct delivery *delivery, const struct mosquitto_evt_
     delivery->is_whole = announced && delivery->announced.is_whole;
     delivery->announced.client = NULL;
     delivery->replay_client = NULL;
+    delivery->is_resumed = delivery->interrupted == check->topic;
     delivery->untracked = delivery->stray;
     delivery->stray = false;
     delivery->continues = 0;
@@ -286,6 +295,9 @@ static void start_message(struct delivery *delivery, const struct mosquitto_evt_
     delivery->retain = check->retain;
     size_t bytes = strlen(check->topic);
     memcpy(delivery->topic_text, check->topic, bytes + 1);
+    if (delivery->is_resumed) {
+        delivery->matches.order = ORDER_NONE; /* no session's turns are known */
+    }
     search_matches(delivery, &delivery->matches, &delivery->sessions->tree);
 }
 
@@ -375,7 +387,7 @@ static void find_turns(struct delivery *delivery, struct session *session) {
 /* The session is asked about the current message for the first time, as far as is known. */
 static void line_up(struct delivery *delivery, struct session *session) {
     const struct topic_matches *matches = &delivery->matches;
-    bool is_simple = session->n_filters > 0 && session->n_no_local == 0 && session->shared.count == 0;
+    bool is_simple = session->n_no_local == 0 && session->shared.count == 0;
     bool was_asked = session->unassigned == delivery->number ||
                      (delivery->continues != 0 && session->unassigned == delivery->continues);
     if (session->order != matches->order) {
@@ -384,8 +396,7 @@ static void line_up(struct delivery *delivery, struct session *session) {
     session->seen = delivery->number;
     session->turn = session->first;
     session->n_unassigned = 0;
-    session->lost = false;
-    session->adrift = was_asked || matches->failed;
+    session->adrift = was_asked || matches->failed || delivery->is_resumed;
     session->order = is_simple && !session->adrift ? matches->order : ORDER_NONE;
 }
 
@@ -395,8 +406,7 @@ static enum turn next_normal(const struct delivery *delivery, const struct mosqu
     for (; session->turn != NULL; session->turn = session->turn->next) {
         bool is_no_local = (session->turn->options & NO_LOCAL) != 0;
         if (is_no_local && delivery->publisher == NULL) {
-            session->lost = true;
-            return TURN_AMBIGUOUS;
+            return TURN_AMBIGUOUS; /* from here on */
         }
         if (is_no_local && delivery->publisher == check->client) {
             continue; /* the broker does not ask */
@@ -441,11 +451,8 @@ static enum turn next_turn(struct delivery *delivery, const struct mosquitto_evt
     if (session->adrift || (session->shared.count > 0 && delivery->shared_matches.failed)) {
         return TURN_ANY;
     }
-    if (!session->lost) {
-        enum turn turn = next_normal(delivery, check, session, subscription_out);
-        if (turn == TURN_FOUND) {
-            return turn;
-        }
+    if (next_normal(delivery, check, session, subscription_out) == TURN_FOUND) {
+        return TURN_FOUND;
     }
     struct subscription *group = NULL;
     size_t n_groups = count_unserved(delivery, session, &group);

@@ -54,7 +54,8 @@ struct delivery {
     uint8_t qos;
     bool retain;
     bool bound;
-    bool is_whole; /* all whom it concerns are asked about it, or an event comes */
+    bool is_whole;   /* all whom it concerns are asked about it, or an event comes */
+    bool is_resumed; /* it may be the one that was interrupted: some may have been asked about it before */
     uint64_t number; /* one more for each message */
     struct topic_matches matches;
     const struct sf_value *values;     /* for guards; NULL: they tell nothing */
@@ -68,6 +69,8 @@ struct delivery {
     uint64_t orders;                     /* given to lists so far */
     uint64_t *answers; /* by filter id: number << 2 | enum sf_truth */
     size_t n_answers;
+
+    const char *interrupted; /* topic of a message that may not have come to its end, by its address; or NULL */
 
     /* the message that MESSAGE_IN announced and the next fan-out may be about */
     struct {
@@ -103,6 +106,9 @@ bool delivery_reserve(struct delivery *delivery, const struct sf_filter *filter)
 /* Something happened that is not a READ: the next READ starts a new message, and a replay of retained messages is over.
  * To be called for every event, before anything is changed. */
 void delivery_event(struct delivery *delivery);
+
+/* The same, for an event that may come in the middle of a message's delivery: another plugin kicks a client. */
+void delivery_interrupt(struct delivery *delivery);
 
 /* MESSAGE_IN, after delivery_event and all other plugins: the message is about to be delivered. */
 void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_message *message);

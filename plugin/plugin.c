@@ -77,8 +77,8 @@ __attribute__((noinline)) static int on_other_check(struct mosquitto_evt_acl_che
             delivery_event(&plugin->delivery);
         }
         return MOSQ_ERR_PLUGIN_IGNORE;
-    case MOSQ_ACL_SUBSCRIBE:
-        delivery_event(&plugin->delivery);
+    case MOSQ_ACL_SUBSCRIBE: /* of a request, or of a kept session whose client is kicked */
+        delivery_interrupt(&plugin->delivery);
         set_due(sessions_find(&plugin->sessions, mosquitto_client_id(check->client)));
         return subscribe_check(plugin, check);
     case MOSQ_ACL_UNSUBSCRIBE:
@@ -109,6 +109,7 @@ static int on_subscribe_first(int event, void *event_data, void *user) {
 
 static int on_subscribe_last(int event, void *event_data, void *user) {
     (void)event, (void)user;
+    delivery_event(&plugin->delivery); /* others may have kicked clients, whose wills were sent */
     return subscribe_commit(plugin, event_data);
 }
 
@@ -161,6 +162,15 @@ static struct session *session_at(struct mosquitto *client) {
     return id == NULL || mosquitto_client(id) != client ? NULL : sessions_find(&plugin->sessions, id);
 }
 
+/* A client is gone. Kicked by another plugin, it may be in the middle of a message's delivery. */
+static void note_gone(int reason) {
+    if (reason == MOSQ_ERR_ADMINISTRATIVE_ACTION) {
+        delivery_interrupt(&plugin->delivery);
+    } else {
+        delivery_event(&plugin->delivery);
+    }
+}
+
 static int on_disconnect(int event, void *event_data, void *user) {
     (void)event, (void)user;
     const struct mosquitto_evt_disconnect *disconnect = event_data;
@@ -168,7 +178,7 @@ static int on_disconnect(int event, void *event_data, void *user) {
         plugin->in_global_list = true;
         return MOSQ_ERR_SUCCESS;
     }
-    delivery_event(&plugin->delivery);
+    note_gone(disconnect->reason);
     if (disconnect->reason == MOSQ_ERR_SESSION_TAKEN_OVER) {
         sessions_forget_client(&plugin->sessions, disconnect->client); /* it may go on elsewhere: CONNECT will tell */
         return MOSQ_ERR_SUCCESS;
@@ -184,7 +194,7 @@ static int on_disconnect(int event, void *event_data, void *user) {
 static int on_client_offline(int event, void *event_data, void *user) {
     (void)event, (void)user;
     const struct mosquitto_evt_client_offline *offline = event_data;
-    delivery_event(&plugin->delivery);
+    note_gone(offline->reason);
     struct session *session = session_at(offline->client);
     if (session != NULL) {
         session->saved = true;
@@ -332,6 +342,7 @@ static int on_tick(int event, void *event_data, void *user) {
     const struct mosquitto_evt_tick *tick = event_data;
     here = plugin;
     delivery_event(&plugin->delivery);
+    plugin->delivery.interrupted = NULL; /* no message is under way */
     if (!plugin->ticked) {
         first_tick();
     }

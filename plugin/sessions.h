@@ -90,8 +90,7 @@ struct session {
     bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
     bool unexplained;         /* it was asked READ for a topic that no known subscription matches: likewise */
     bool mismatch_logged;     /* it was */
-    bool lost;                /* from here on the order of that message's turns cannot tell any more … */
-    bool adrift;              /* … or not at all */
+    bool adrift;              /* the order cannot tell its turns in that message */
     uint32_t n_unassigned;    /* READs for that message whose subscription could not be told */
     uint64_t unassigned;      /* delivery.number of the last message with such READs */
     struct subscription_list normal;

@@ -355,6 +355,29 @@ static void test_a_kick_in_the_middle_of_a_delivery(void) {
     }
 }
 
+/* The others' place among their subscriptions is not lost by it. */
+static void test_a_kick_between_two_copies_for_one_client(void) {
+    for (int with_will = 0; with_will < 2; with_will++) {
+        struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("kick"));
+        struct client *writer = client_open(broker, "writer");
+        struct client *reader = client_open(broker, "reader");
+        REQUIRE(client_subscribe(reader, "t?room=a", 1) == 1, "subscribe");
+        REQUIRE(client_subscribe(reader, "%2B?room=b", 1) == 1, "subscribe");
+        struct client *next = client_open(broker, "next"); /* is asked between the two */
+        REQUIRE(client_subscribe(next, "t", 1) == 1, "subscribe");
+        const struct client_options options = {
+            .id = "victim",
+            .will = with_will ? &(struct publish){.topic = "t", .payload = "will"} : NULL};
+        struct client *victim = client_connect(broker, &options);
+        tell(writer, "kick-at-out", "victim");
+        publish_room(writer, "t", "b");
+        client_await_closed(victim);
+        size_t n = client_fence(reader, writer);
+        CHECK(n == 1 && client_count_payload(reader, "b") == 1, "will %d: %zu copies", with_will,
+              n);
+    }
+}
+
 /* Another plugin subscribes a client: what only that explains is not delivered, new filters are refused. */
 static void test_a_subscription_that_nobody_saw(void) {
     struct broker *broker = broker_start(PLUGIN NO_STATE OTHER("kick"));
@@ -630,6 +653,7 @@ int main(int argc, char **argv) {
         TEST(test_a_kick_that_removes_one_of_several),
         TEST(test_a_kick_in_the_middle_of_a_subscribe),
         TEST(test_a_kick_in_the_middle_of_a_delivery),
+        TEST(test_a_kick_between_two_copies_for_one_client),
         TEST(test_a_subscription_that_nobody_saw),
         TEST(test_a_plugin_that_grants_everything_behind_us),
         TEST(test_topic_filters_rewritten_by_a_plugin),

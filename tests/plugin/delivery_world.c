@@ -24,7 +24,8 @@ static void around_read(bool before) {
 enum {
     SYS_PLACE = FAKE_PLACES - 1,
     RETAINED_PLACE = FAKE_PLACES - 2,
-    RECHECK_PLACE = FAKE_PLACES - 3
+    RECHECK_PLACE = FAKE_PLACES - 3,
+    WILL_PLACE = FAKE_PLACES - 4
 };
 
 /* ---- rules ---- */
@@ -375,7 +376,7 @@ static bool may_be_meant(const struct world_subscription *asked,
                          const struct world_subscription *other,
                          const struct world_message *message, bool publisher_known) {
     if (message->topic[0] == '$' || is_mismatched(asked->owner) ||
-        (world.chain.n > 1 && world.chain.doubt)) {
+        world.interrupted == message->place + 1 || (world.chain.n > 1 && world.chain.doubt)) {
         return true;
     }
     if (asked->group[0] != '\0' && other->group[0] != '\0') {
@@ -518,6 +519,25 @@ static void nest(uint64_t bits) {
     world_publish(&message);
 }
 
+/* In the middle of `message`. */
+static void kick(const struct world_message *message) {
+    delivery_interrupt(&world.delivery);
+    if (world.chain.n > 0) {
+        world.interrupted =
+            world.chain.last.place + 1; /* that of the last one that the plugin has noticed */
+    }
+    world_event();
+    if (message->with_will) {
+        const struct world_message will = {.origin = FROM_WILL,
+                                           .publisher = NOBODY,
+                                           .place = WILL_PLACE,
+                                           .topic = message->topic,
+                                           .k = message->k == NULL ? "1" : NULL,
+                                           .cut_after = -1};
+        world_publish(&will);
+    }
+}
+
 /* The subscriptions that the broker asks about, in its order. */
 static size_t list_questions(const struct world_message *message, size_t *list) {
     size_t n = 0;
@@ -561,6 +581,7 @@ static bool announce(const struct world_message *message,
         .retain = message->retain,
     };
     delivery_announce(&world.delivery, &event);
+    world.interrupted = 0;
     return message->qos < 2;
 }
 
@@ -628,6 +649,10 @@ bool world_publish(const struct world_message *message) {
         }
         if (message->nesting != NULL && (*message->nesting >> (i % 60) & 3) == 3) {
             nest(*message->nesting >> (i % 60));
+        }
+        if ((size_t)message->kick_after == i + 1) {
+            kick(message);
+            publisher_known = false;
         }
     }
     fake_free_message(message->place);

@@ -54,6 +54,8 @@ struct world_message {
     const char *k; /* the value of the User Property k; NULL: it has none */
     uint8_t qos;
     bool retain;
+    int kick_after;          /* READs after which another plugin kicks a client; 0: none does */
+    bool with_will;          /* … whose will is published then */
     int cut_after;           /* READs after which the broker gives up; negative: it does not */
     const uint64_t *nesting; /* $SYS messages between the READs, by the bits; NULL: none */
 };
@@ -77,6 +79,8 @@ extern struct world {
         bool cut;    /* a message was cut short, and no event since */
     } chain;
     bool replaying; /* a SUBSCRIBE, and no event since */
+    size_t
+        interrupted; /* the place of a message that a kick may have interrupted, and 1; 0: none since MESSAGE_IN */
     size_t n_reads;
     size_t n_extra;
     size_t n_passed;

@@ -11,7 +11,14 @@
 static uint64_t state;
 
 /* What a world has, as bits: the fewer, the more must be exact. */
-enum { WITH_GROUPS = 1, WITH_NO_LOCAL = 2, WITH_STRANGERS = 4, WITH_DOLLAR = 8, N_FLAVOURS = 16 };
+enum {
+    WITH_GROUPS = 1,
+    WITH_NO_LOCAL = 2,
+    WITH_STRANGERS = 4,
+    WITH_DOLLAR = 8,
+    WITH_KICKS = 16,
+    N_FLAVOURS = 32
+};
 static unsigned flavour;
 
 /* How many filters a world chooses from, and of five subscriptions, how many are shared: where few are asked about, a
@@ -123,6 +130,8 @@ static void step_publish(void) {
             .topic = below(4) == 0 ? pick_topic() : topic,
             .k = pick_k(),
             .retain = below(8) == 0,
+            .kick_after = (flavour & WITH_KICKS) != 0 && below(16) == 0 ? (int)below(6) : 0,
+            .with_will = below(2) == 0,
             .cut_after = below(16) == 0 ? (int)below(6) : -1,
             .nesting = &nesting,
         };

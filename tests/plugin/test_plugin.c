@@ -83,6 +83,20 @@ static bool passes(struct mosquitto *client, struct mosquitto_evt_acl_check chec
     return rc == MOSQ_ERR_PLUGIN_IGNORE;
 }
 
+/* The events of a PUBLISH that is at one of the places for messages. */
+static void publish_at(size_t place, struct mosquitto *client, const char *topic, const char *k) {
+    struct mosquitto_evt_acl_check check = message(place, topic, k);
+    check.client = client;
+    check.access = MOSQ_ACL_WRITE;
+    CHECK(fake_call(MOSQ_EVT_ACL_CHECK, &check) == MOSQ_ERR_PLUGIN_IGNORE, "WRITE");
+    struct mosquitto_evt_message event = {.client = client,
+                                          .topic = (char *)(uintptr_t)check.topic,
+                                          .payload = (void *)(uintptr_t)check.payload,
+                                          .properties = check.properties,
+                                          .payloadlen = check.payloadlen};
+    CHECK(fake_call(MOSQ_EVT_MESSAGE_IN, &event) == MOSQ_ERR_SUCCESS, "MESSAGE_IN");
+}
+
 /* ---- loading ---- */
 
 static void test_plugin_version(void) {
@@ -252,6 +266,88 @@ static void test_every_event_starts_a_message(void) {
     }
 }
 
+/* Another plugin kicks a client from MESSAGE_OUT: then the broker goes on with the message under way, after the client's
+ * will if it has one. How far others had got with it must not be lost. */
+static void test_a_kick_in_the_middle_of_a_message(void) {
+    enum { WITH_WILL = 1, OF_A_KEPT_SESSION = 2 };
+    for (int kind = 0; kind < 4; kind++) {
+        load();
+        struct mosquitto *client = connect_client(0, "c");
+        struct mosquitto *victim = connect_client(1, "victim");
+        struct mosquitto *second = connect_client(2, "second");
+        CHECK(subscribe(client, "t?k=1") && subscribe(client, "%23?k=2"), "accepted");
+        CHECK(subscribe(second, "t?k=1") && subscribe(second, "%23?k=2"), "accepted");
+        CHECK(subscribe(victim, "v?k=1"), "accepted");
+        struct mosquitto_evt_acl_check check = message(0, "t", "2");
+        CHECK(!passes(client, check) && !passes(second, check), "kind %d: t, k=1", kind);
+        if ((kind & OF_A_KEPT_SESSION) != 0) {
+            struct mosquitto_evt_acl_check again = {
+                .client = victim, .topic = "v", .access = MOSQ_ACL_SUBSCRIBE};
+            CHECK(fake_call(MOSQ_EVT_ACL_CHECK, &again) == MOSQ_ERR_PLUGIN_IGNORE, "v");
+            struct mosquitto_evt_client_offline event = {.client = victim,
+                                                         .reason = MOSQ_ERR_ADMINISTRATIVE_ACTION};
+            CHECK(fake_call(MOSQ_EVT_CLIENT_OFFLINE, &event) == MOSQ_ERR_SUCCESS, "offline");
+        } else {
+            struct mosquitto_evt_disconnect event = {.client = victim,
+                                                     .reason = MOSQ_ERR_ADMINISTRATIVE_ACTION};
+            CHECK(fake_call(MOSQ_EVT_DISCONNECT, &event) == MOSQ_ERR_SUCCESS, "disconnect");
+        }
+        if ((kind & WITH_WILL) != 0) {
+            struct mosquitto_evt_acl_check will = message(1, "t", "1");
+            will.client = victim;
+            will.access = MOSQ_ACL_WRITE;
+            CHECK(fake_call(MOSQ_EVT_ACL_CHECK, &will) == MOSQ_ERR_PLUGIN_IGNORE, "will");
+            will.access = MOSQ_ACL_READ;
+            CHECK(passes(client, will) && !passes(client, will), "kind %d: of the will t's", kind);
+        }
+        CHECK(passes(client, check) && passes(second, check), "kind %d: #, k=2", kind);
+        if ((kind & WITH_WILL) != 0) {
+            tick(2);
+        } else {
+            publish_at(0, client, "t", "2");
+        }
+        check = message(0, "t", "2");
+        CHECK(!passes(client, check) && passes(client, check), "kind %d: the next one", kind);
+        unload(NULL);
+    }
+    load();
+}
+
+/* They are asked about a message that comes in the middle of a SUBSCRIBE. NULL: none does. */
+static struct mosquitto *asked[2];
+
+static int send_in_the_middle(int event, void *event_data, void *unused) {
+    (void)event, (void)event_data, (void)unused;
+    if (asked[0] != NULL) {
+        struct mosquitto_evt_acl_check check = message(0, "t", "1");
+        CHECK(passes(asked[0], check) && passes(asked[1], check), "it is wanted");
+    }
+    return MOSQ_ERR_SUCCESS;
+}
+
+/* A plugin behind us kicks a client, whose will is sent before the entry is committed. Then the one who subscribes was not
+ * asked about it, and has a subscription that matches. */
+static void test_a_will_in_the_middle_of_a_subscribe(void) {
+    fake_reset();
+    REQUIRE(mosquitto_plugin_init(plugin_id(), &user, options, 1) == MOSQ_ERR_SUCCESS, "%s",
+            fake_log());
+    test_defer(unload, NULL);
+    mosquitto_callback_register(plugin_id(), MOSQ_EVT_SUBSCRIBE, send_in_the_middle, NULL, NULL);
+    tick(1);
+    struct mosquitto *clients[3];
+    for (size_t i = 0; i < N_ROWS(clients); i++) {
+        clients[i] = connect_client(i, (const char *const[]){"plain", "filtered", "late"}[i]);
+    }
+    asked[0] = NULL;
+    CHECK(subscribe(clients[0], "+") && subscribe(clients[1], "%23?k=1"), "accepted");
+    memcpy(asked, clients, sizeof asked);
+    CHECK(subscribe(clients[2], "%2B?k=1"), "accepted");
+    struct mosquitto_evt_acl_check check = message(0, "t", "2"); /* at the same addresses */
+    CHECK(passes(clients[0], check), "plain");
+    CHECK(!passes(clients[2], check), "+, k=1");
+    CHECK(!passes(clients[1], check), "#, k=1");
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_plugin_version),
@@ -261,6 +357,8 @@ int main(int argc, char **argv) {
         TEST(test_calls_from_another_thread_touch_nothing),
         TEST(test_write_checks_between_retained_messages),
         TEST(test_every_event_starts_a_message),
+        TEST(test_a_kick_in_the_middle_of_a_message),
+        TEST(test_a_will_in_the_middle_of_a_subscribe),
     };
     return run_tests(argc, argv, cases, N_ROWS(cases));
 }
