@@ -140,6 +140,30 @@ static void test_any_difference_starts_a_message(void) {
     CHECK(publish_again("t", "1") == 1, "an event");
 }
 
+static void test_messages_are_told_by_each_address(void) {
+    world_start(false);
+    connect_all(1);
+    world_subscribe(0, "t", "", K_IS_1, false);
+    world_subscribe(0, "#", "", K_IS_2, false);
+    static const char *const parts[] = {"topic", "payload", "properties", "length", "nothing"};
+    for (size_t part = 0; part < N_ROWS(parts); part++) {
+        struct mosquitto_evt_acl_check other =
+            fake_message(1, "t", (const char *const[]){"k", "1", NULL});
+        struct mosquitto_evt_acl_check check =
+            fake_message(0, "t", (const char *const[]){"k", "1", NULL});
+        check.client = world.client[0];
+        world_event();
+        CHECK(delivery_read(&world.delivery, &check), "%s: the first copy", parts[part]);
+        check.topic = part == 0 ? other.topic : check.topic;
+        check.payload = part == 1 ? other.payload : check.payload;
+        check.properties = part == 2 ? other.properties : check.properties;
+        check.payloadlen += part == 3;
+        bool is_other =
+            delivery_read(&world.delivery, &check); /* then it is t's copy, or else #'s */
+        CHECK(is_other == (part != 4), "%s", parts[part]);
+    }
+}
+
 /* The broker gives up in the middle of a message. With QoS 0, or an MQTT 5 publisher, it disconnects the publisher, which is
  * an event; not with QoS 1 and an older client. The next message has another topic at the same address. */
 static void test_messages_cut_short_without_an_event(void) {
@@ -197,7 +221,65 @@ static void test_turns_of_members_that_are_not_known(void) {
         for (int round = 0; round < 8; round++) {
             publish_again("t", round % 2 == 0 ? "1" : "2");
             REQUIRE(!test_has_failed(), "%s, round %d", kinds[kind], round);
+            if (round == 2) {
+                world_event(); /* the next ones begin with the other member */
+            }
         }
+    }
+}
+
+/* A group's turn that is not known makes groups doubtful that had theirs, too: the next message may be theirs again. */
+static void test_a_group_that_had_its_turn_may_be_meant(void) {
+    enum { KNOWN, OTHER, BOTH };
+    world_start(false);
+    connect_all(3);
+    world_subscribe(KNOWN, "t", "g", K_IS_1, false);
+    world_subscribe(BOTH, "t", "g", K_IS_1, false);
+    world_subscribe(OTHER, "+", "g", K_IS_2, false);
+    world_subscribe(BOTH, "+", "g", K_IS_2, false);
+    world_end(OTHER, true);
+    world_event();
+    for (int round = 0; round < 8; round++) {
+        publish_again("t", "1");
+        REQUIRE(!test_has_failed(), "round %d", round);
+    }
+}
+
+/* That doubt goes on in a message that is told from the one before by counting. */
+static void test_doubt_goes_on_in_the_next_message(void) {
+    enum { OTHER, FIRST, SECOND, LAST };
+    world_start(false);
+    connect_all(4);
+    for (int member = OTHER; member <= SECOND; member++) {
+        world_subscribe(member, "t", "g", K_IS_1, false);
+    }
+    world_subscribe(LAST, "+", "g", K_IS_1, false);
+    world_end(OTHER, true);
+    world_event();
+    for (int round = 0; round < 9; round++) {
+        publish_again("t", round % 2 == 0 ? "1" : "2");
+        REQUIRE(!test_has_failed(), "round %d", round);
+    }
+}
+
+/* A client without filters, of whose subscriptions one is not known: the turn that it has for a group is not known either,
+ * in this message and in those that are told from it by counting. */
+static void test_a_plain_member_that_is_not_known(void) {
+    enum { FIRST, SECOND, PLAIN_MEMBER, THIRD, LAST };
+    world_start(false);
+    connect_all(5);
+    world_subscribe(FIRST, "t", "h", K_IS_1, false);
+    world_subscribe(SECOND, "t", "h", K_IS_1, false);
+    world_subscribe(PLAIN_MEMBER, "+", "g", PLAIN, false);
+    world_subscribe(THIRD, "+", "g", PLAIN, false);
+    world_subscribe(SECOND, "+", "g", PLAIN, false);
+    world_subscribe(THIRD, "elsewhere", "", K_IS_1, false);
+    world_subscribe(LAST, "#", "i", K_IS_1, false);
+    world_add_unknown(PLAIN_MEMBER, "elsewhere", "");
+    world_event();
+    for (int round = 0; round < 12; round++) {
+        publish_again("t", round % 2 == 0 ? "2" : "1");
+        REQUIRE(!test_has_failed(), "round %d", round);
     }
 }
 
@@ -259,7 +341,8 @@ static void test_no_local_is_exact_while_the_publisher_is_known(void) {
 
 /* An announcement is for the fan-out that follows at once, of that very message. */
 static void test_announcements_do_not_outlive_their_message(void) {
-    static const char *const what[] = {"an event", "another topic", "another QoS", "no properties"};
+    static const char *const what[] = {"an event", "another topic", "another QoS", "no properties",
+                                       "the retain flag"};
     for (size_t i = 0; i < N_ROWS(what); i++) {
         world_start(false);
         connect_all(2);
@@ -273,6 +356,7 @@ static void test_announcements_do_not_outlive_their_message(void) {
         }
         struct world_message next = message(FROM_PLUGIN, NOBODY, "t", i == 3 ? NULL : "1");
         next.qos = i == 2 ? 1 : 0;
+        next.retain = i == 4;
         size_t passed = publish(&next);
         CHECK(passed >= (i == 3 ? 0u : 1u), "%s: %zu copies", what[i], passed);
         CHECK(world.delivery.publisher == NULL, "%s: somebody is taken for its publisher", what[i]);
@@ -338,6 +422,23 @@ static void test_another_member_leaves_one_candidate(void) {
     const struct world_message sent = message(FROM_PUBLISH, 0, "t", "1");
     CHECK(publish(&sent) == 1, "g's copy");
     CHECK(world.n_extra == 0 && world.delivery.counts.ambiguous == 0, "session 0 can only mean h");
+    world_subscribe(0, "#", "h", K_IS_2, false);
+    world_event();
+    CHECK(publish(&sent) == 3, "g's turn is session 0's: any of its three");
+    CHECK(publish(&sent) == 2,
+          "g's copy; the next is h's, which leaves in doubt whose the last is");
+}
+
+/* The first message of all matches no share group. */
+static void test_a_group_elsewhere(void) {
+    world_start(false);
+    connect_all(1);
+    world_subscribe(0, "#", "", K_IS_1, false);
+    world_subscribe(0, "u", "g", K_IS_2, false);
+    world_event();
+    for (int round = 0; round < 3; round++) {
+        CHECK(publish_again("t", "1") == 1, "round %d", round);
+    }
 }
 
 static void test_dollar_topics_are_decided_without_memory(void) {
@@ -353,6 +454,15 @@ static void test_dollar_topics_are_decided_without_memory(void) {
     CHECK(world.delivery.number == number, "no new message");
     const struct world_message none = message(FROM_PUBLISH, 0, "$x/y", "3");
     CHECK(publish(&none) == 0, "neither");
+    const struct world_message absent = message(FROM_PUBLISH, 0, "$x/y", NULL);
+    CHECK(publish(&absent) == 0 && world.delivery.counts.unknown == 2, "neither: %u unknown",
+          (unsigned)world.delivery.counts.unknown);
+    uint64_t passed = world.delivery.counts.passed;
+    world_subscribe(0, "$x/y", "", PLAIN, false);
+    world_subscribe(0, "$x/+", "", K_IS_1, false);
+    world_subscribe(0, "$x/#", "", PLAIN, false);
+    CHECK(publish(&sent) == 3 && world.delivery.counts.passed == passed + 3, "a filter holds: %u",
+          (unsigned)(world.delivery.counts.passed - passed));
 }
 
 static void test_subscriptions_that_the_plugin_never_saw(void) {
@@ -457,6 +567,15 @@ static void test_counts(void) {
     const struct subscription *subscription = session_find(&world.sessions, session, "t");
     CHECK(subscription->passed == 2 && subscription->dropped == 3, "%u, %u",
           (unsigned)subscription->passed, (unsigned)subscription->dropped);
+
+    world_subscribe(0, "u/v", "", K_IS_1, false);
+    world_subscribe(1, "u/v", "", K_IS_2, false); /* another value is there: its guard answers */
+    const struct world_message sent = message(FROM_PUBLISH, 2, "u/v", "1");
+    CHECK(publish(&sent) == 1 && publish(&sent) == 1, "u/v");
+    session = sessions_find(&world.sessions, "s1");
+    subscription = session_find(&world.sessions, session, "u/v");
+    CHECK(subscription->dropped == 2 && world.delivery.counts.dropped == counts.dropped + 2,
+          "u/v: %u", (unsigned)subscription->dropped);
 }
 
 static void test_unknown_is_counted_apart(void) {
@@ -538,6 +657,8 @@ static void test_topics_of_any_length(void) {
             struct mosquitto_evt_acl_check check =
                 fake_message(0, topic, (const char *const[]){"k", value, NULL});
             check.client = world.client[0];
+            const struct mosquitto_evt_message event = {.client = check.client, .topic = topic};
+            delivery_announce(&world.delivery, &event);           /* another plugin rewrote it */
             bool first = delivery_read(&world.delivery, &check);  /* "+" */
             bool second = delivery_read(&world.delivery, &check); /* "#" */
             bool exact = lengths[i] <= 65535;
@@ -575,6 +696,32 @@ static void test_an_address_with_another_client(void) {
     }
 }
 
+/* Before its CONNECT, which forgets who was there: by its identifier's hash; for $ topics, of which the broker may ask so
+ * early, by the identifier. */
+static void test_an_address_with_a_client_that_is_not_known_yet(void) {
+    for (int same_hash = 0; same_hash < 2; same_hash++) {
+        const char *topic = same_hash ? "$x" : "t";
+        world_start(false);
+        connect_all(2);
+        world_subscribe(1, "t", "", K_IS_1, false);
+        world_subscribe(0, topic, "", K_IS_1, false);
+        world_event();
+        struct world_message sent = message(FROM_PLUGIN, NOBODY, "t", "2");
+        CHECK(publish(&sent) == 0, "nobody wants it");
+        world_event();
+        sent.cut_after = 1;
+        CHECK(publish(&sent) == 0, "asked about: s1, and not s0");
+        unsigned hash = world.client[0]->id_hashv;
+        world_free(0);
+        world_connect(2, 0, false);
+        world.client[2]->id_hashv = same_hash ? hash : world.client[2]->id_hashv;
+        struct mosquitto_evt_acl_check check =
+            fake_message(0, topic, (const char *const[]){"k", "2", NULL});
+        check.client = world.client[2];
+        CHECK(delivery_read(&world.delivery, &check), "same hash %d: nothing filters", same_hash);
+    }
+}
+
 /* Two clients whose identifiers have one hash, both there: each has its own session, in whatever order they are asked. */
 static void test_clients_of_one_hash(void) {
     world_start(false);
@@ -592,6 +739,20 @@ static void test_clients_of_one_hash(void) {
         int last = round % 4 / 2; /* another order the next time but one */
         world_unsubscribe(last, "t", "");
         world_subscribe(last, "t", "", rules[last], false);
+    }
+    static const int orders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 1, 0}, {0, 2, 1}};
+    static const char *const ks[] = {"1", "2", NULL}; /* each for one of them */
+    for (size_t i = 0; i < N_ROWS(orders) * N_ROWS(ks); i++) {
+        const char *k = ks[i % N_ROWS(ks)];
+        struct mosquitto_evt_acl_check check =
+            fake_message(0, "t", k == NULL ? NULL : (const char *const[]){"k", k, NULL});
+        world_event();
+        for (size_t n = 0; n < 3; n++) {
+            int client = orders[i / N_ROWS(ks)][n];
+            check.client = world.client[client];
+            CHECK(delivery_read(&world.delivery, &check) == (client == (int)(i % N_ROWS(ks))),
+                  "row %zu, s%d", i, client);
+        }
     }
 }
 
@@ -736,14 +897,19 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_messages_at_the_same_addresses),
         TEST(test_any_difference_starts_a_message),
+        TEST(test_messages_are_told_by_each_address),
         TEST(test_messages_cut_short_without_an_event),
         TEST(test_turns_of_members_that_are_not_known),
+        TEST(test_a_group_that_had_its_turn_may_be_meant),
+        TEST(test_doubt_goes_on_in_the_next_message),
+        TEST(test_a_plain_member_that_is_not_known),
         TEST(test_log_lines_in_the_middle_change_nothing),
         TEST(test_no_local_is_exact_while_the_publisher_is_known),
         TEST(test_announcements_do_not_outlive_their_message),
         TEST(test_announced_messages_are_told_by_their_addresses),
         TEST(test_groups_of_one_client),
         TEST(test_another_member_leaves_one_candidate),
+        TEST(test_a_group_elsewhere),
         TEST(test_dollar_topics_are_decided_without_memory),
         TEST(test_subscriptions_that_the_plugin_never_saw),
         TEST(test_subscriptions_that_go_between_two_messages),
@@ -753,6 +919,7 @@ int main(int argc, char **argv) {
         TEST(test_many_filters_that_come_and_go),
         TEST(test_topics_of_any_length),
         TEST(test_an_address_with_another_client),
+        TEST(test_an_address_with_a_client_that_is_not_known_yet),
         TEST(test_clients_of_one_hash),
         TEST(test_sessions_that_go_in_any_order),
         TEST(test_a_hash_of_zero),
