@@ -45,9 +45,9 @@ struct subscription {
     struct subscription *next; /* in its session's turns */
     struct sf_guard guard;     /* of the filter */
     uint32_t filter_id;
+    uint32_t identifier; /* the Subscription Identifier; 0: none */
     uint64_t passed;
     uint64_t dropped;
-    uint32_t identifier; /* the Subscription Identifier; 0: none */
     uint32_t index;      /* in its list */
     uint8_t options;     /* as in SUBSCRIBE: QoS, no local, retain as published, retain handling */
 };
