@@ -349,20 +349,17 @@ static void bench_subscriptions(void) {
 /* ---- */
 
 static void print_help(void) {
-    printf("Usage: broker [--json] [--smoke] [--scale FILE] [--filters N] [--broker PATH] [--filter PATH]\n"
+    printf("Usage: broker [--json] [--smoke] [--scale FILE] [--filters N] [--broker PATH] "
+           "[--filter PATH]\n"
            "Measures what the plugin costs the broker, beside plugins that do nothing.\n");
 }
 
 static bool read_arguments(int argc, char **argv) {
     static const struct option known[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"smoke", no_argument, NULL, 's'},
-        {"scale", required_argument, NULL, 'f'},
-        {"filters", required_argument, NULL, 'n'},
-        {"broker", required_argument, NULL, 'b'},
-        {"filter", required_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, 'j'},         {"smoke", no_argument, NULL, 's'},
+        {"scale", required_argument, NULL, 'f'},  {"filters", required_argument, NULL, 'n'},
+        {"broker", required_argument, NULL, 'b'}, {"filter", required_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         switch (c) {

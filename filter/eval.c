@@ -433,7 +433,8 @@ STEPS(other)
 
 /* In the order of sf_step_of. */
 static step_fn *const steps[SF_N_OPCODES * SF_N_NEXT] = {
-#define SF_OPCODE(name, text, operands, kind) step_##kind, step_##kind##_or_leave, step_##kind##_at_end,
+#define SF_OPCODE(name, text, operands, kind)                                                      \
+    step_##kind, step_##kind##_or_leave, step_##kind##_at_end,
 #include "opcodes.def"
 #undef SF_OPCODE
 };

@@ -117,9 +117,9 @@ static bool are_operands_valid(const struct sf_program *program, const struct sf
 
 bool sf_program_is_valid(const struct sf_program *program, uint32_t n_slots) {
     uint32_t n = program->n_instructions;
-    if (n == 0 || program->guard > n || program->code[n - 1].opcode != SF_OP_RETURN || program->n_depths == 0 ||
-        program->n_depths > SF_MAX_DEPTHS || program->n_numbers > SF_MAX_REGISTERS ||
-        program->n_truths > SF_MAX_REGISTERS) {
+    if (n == 0 || program->guard > n || program->code[n - 1].opcode != SF_OP_RETURN ||
+        program->n_depths == 0 || program->n_depths > SF_MAX_DEPTHS ||
+        program->n_numbers > SF_MAX_REGISTERS || program->n_truths > SF_MAX_REGISTERS) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {

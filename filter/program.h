@@ -61,7 +61,7 @@ struct sf_instruction {
     };
     uint8_t stop : 1;   /* conditions: the truth that decides their group */
     uint8_t indent : 7; /* of the listing: how deep the group is, modulo 128 */
-    uint8_t truths; /* SF_LAST, RETURN, SETTLE: the truths of the group, see sf_truths */
+    uint8_t truths;     /* SF_LAST, RETURN, SETTLE: the truths of the group, see sf_truths */
     uint16_t jump;
     uint32_t slot;  /* or the first register */
     uint32_t bytes; /* of a text; how many texts a set has; or the second slot or register */
@@ -134,7 +134,8 @@ struct sf_program {
     uint16_t n_depths;  /* groups are nested that deep: at least 1 */
     uint16_t n_numbers; /* registers */
     uint16_t n_truths;
-    uint16_t guard; /* 1 + the first EQUAL or EQUAL_LONG that makes the program false unless it holds; 0: none */
+    uint16_t
+        guard; /* 1 + the first EQUAL or EQUAL_LONG that makes the program false unless it holds; 0: none */
     struct sf_instruction code[];
 };
 

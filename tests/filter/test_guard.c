@@ -28,8 +28,8 @@ static void compile(const char *expression) {
     close_fixture(NULL);
     struct sf_error error = {.text = "no schema"};
     schema = sf_schema_new();
-    bool ok = schema != NULL && sf_compile(schema, NULL, expression, strlen(expression), &filter,
-                                           &error) == SF_OK;
+    bool ok = schema != NULL &&
+              sf_compile(schema, NULL, expression, strlen(expression), &filter, &error) == SF_OK;
     REQUIRE(ok, "%s: %s", expression, error.text);
 }
 
@@ -73,8 +73,8 @@ static void test_which_filters_have_one(void) {
             CHECK(guard.slot == SF_NO_SLOT, "%s: has a guard", rows[i].expression);
             continue;
         }
-        uint32_t id = sf_intern_find(&schema->names,
-                                     (struct sf_text){rows[i].name, strlen(rows[i].name)});
+        uint32_t id =
+            sf_intern_find(&schema->names, (struct sf_text){rows[i].name, strlen(rows[i].name)});
         CHECK(guard.slot == sf_slot_of_name(id), "%s: the slot", rows[i].expression);
         CHECK(guard.bytes == strlen(rows[i].text) &&
                   guard.word == sf_text_word(rows[i].text, strlen(rows[i].text)),

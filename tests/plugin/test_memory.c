@@ -375,7 +375,8 @@ static void test_delivery_read_without_memory_for_a_longer_list(void) {
     world_start(false);
     world_connect(0, 0, true);
     world_connect(1, 1, true);
-    world_subscribe(1, "+/b/c/d/e/f/+", "", K_IS_1, false); /* asked first: it finds that there is no memory */
+    world_subscribe(1, "+/b/c/d/e/f/+", "", K_IS_1,
+                    false); /* asked first: it finds that there is no memory */
     for (unsigned i = 0; i + 1 < N; i++) {
         char topic[48];
         snprintf(topic, sizeof topic, "+/b/%s/%s/%s/%s/+", i & 8 ? "+" : "c", i & 4 ? "+" : "d",
