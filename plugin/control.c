@@ -18,10 +18,10 @@
 
 enum {
     MAX_PAYLOAD_BYTES = 1 << 20,
-    MAX_COMMANDS = 100,        /* of one message */
+    MAX_COMMANDS = 100,         /* of one message */
     MAX_LISTED_BYTES = 1 << 20, /* of the filters in all answers to one message, about */
-    ITEM_BYTES = 100,          /* of one filter beside its texts */
-    PAGE = 100,                /* filters listed when no count is given */
+    ITEM_BYTES = 100,           /* of one filter beside its texts */
+    PAGE = 100,                 /* filters listed when no count is given */
     MAX_PAGE = 1000,
 };
 
@@ -154,8 +154,8 @@ static json_t *get_stats(struct request *request, json_t *command, const char **
     const struct plugin *plugin = request->plugin;
     const struct delivery_counts *counts = &plugin->delivery.counts;
     return json_pack("{sb, sI, sI, sI, sI, s{sI, sI, sI, sI, sI, sI}, sI, sb}", "enabled",
-                     plugin->settings.live.enabled, "sessions", count_sessions(&plugin->sessions),
-                     "knownSubscriptions", (json_int_t)plugin->sessions.n_subscriptions, "subscriptions",
+                     plugin->settings.live.enabled, "sessions", count_sessions(&plugin->sessions), "knownSubscriptions",
+                     (json_int_t)plugin->sessions.n_subscriptions, "subscriptions",
                      (json_int_t)plugin->sessions.n_filters, "filters", (json_int_t)sf_schema_filters(plugin->schema),
                      "messages", "passed", (json_int_t)counts->passed, "dropped", (json_int_t)counts->dropped,
                      "unknown", (json_int_t)counts->unknown, "ambiguous", (json_int_t)counts->ambiguous, "unexplained",
@@ -310,7 +310,8 @@ static void publish(const json_t *responses) {
     json_t *message = json_pack("{sO}", "responses", responses);
     struct json_text text = {0};
     if (json_text_add(&text, message, JSON_COMPACT) && text.used <= MQTT_MAX_PAYLOAD) {
-        (void)mosquitto_broker_publish_copy(NULL, CONTROL_TOPIC "/response", (int)text.used, text.bytes, 0, false, NULL);
+        (void)mosquitto_broker_publish_copy(NULL, CONTROL_TOPIC "/response", (int)text.used, text.bytes, 0, false,
+                                            NULL);
     }
     free(text.bytes);
     json_decref(message);

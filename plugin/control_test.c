@@ -99,8 +99,10 @@ static json_t *evaluate(const struct sf_filter *filter, struct sf_message *messa
             why.bytes--;
         }
         data = json_pack("{sb, sb, ss, ss%}", "valid", 1, "match", truth == SF_TRUE, "result",
-                         truth == SF_TRUE ? "true" : truth == SF_FALSE ? "false" : "unknown", "reason",
-                         why.text == NULL ? "" : why.text, why.bytes);
+                         truth == SF_TRUE    ? "true"
+                         : truth == SF_FALSE ? "false"
+                                             : "unknown",
+                         "reason", why.text == NULL ? "" : why.text, why.bytes);
     }
     free(why.text);
     return data;

@@ -90,7 +90,8 @@ void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_mes
         delivery->announced.payload_bytes = message->payloadlen;
         delivery->announced.qos = message->qos;
         delivery->announced.retain = message->retain;
-        delivery->announced.is_whole = message->qos == 0 || mosquitto_client_protocol_version(message->client) >= MQTT_5;
+        delivery->announced.is_whole =
+            message->qos == 0 || mosquitto_client_protocol_version(message->client) >= MQTT_5;
     }
 }
 
@@ -269,12 +270,11 @@ static bool is_matched(const struct topic_matches *matches, const struct subscri
 /* ---- its beginning ---- */
 
 static void start_message(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    bool announced = delivery->announced.client != NULL && delivery->announced.topic == check->topic &&
-                     delivery->announced.payload == check->payload &&
-                     delivery->announced.properties == check->properties &&
-                     delivery->announced.payload_bytes == check->payloadlen &&
-                     delivery->announced.qos == check->qos && delivery->announced.retain == check->retain &&
-                     strcmp(delivery->announced.topic_text, check->topic) == 0;
+    bool announced =
+        delivery->announced.client != NULL && delivery->announced.topic == check->topic &&
+        delivery->announced.payload == check->payload && delivery->announced.properties == check->properties &&
+        delivery->announced.payload_bytes == check->payloadlen && delivery->announced.qos == check->qos &&
+        delivery->announced.retain == check->retain && strcmp(delivery->announced.topic_text, check->topic) == 0;
     delivery->publisher = announced ? delivery->announced.client : NULL;
     delivery->is_whole = announced && delivery->announced.is_whole;
     delivery->announced.client = NULL;

@@ -58,16 +58,16 @@ struct delivery {
     bool is_resumed; /* it may be the one that was interrupted: some may have been asked about it before */
     uint64_t number; /* one more for each message */
     struct topic_matches matches;
-    const struct sf_value *values;     /* for guards; NULL: they tell nothing */
-    uint64_t continues;                /* number of the message before, if this one was told from it by counting; or 0 */
-    bool untracked;                    /* it may have been the turn of a share group, we do not know of which */
-    bool stray;                        /* likewise; whether of this message or the next one the next READ will tell */
+    const struct sf_value *values; /* for guards; NULL: they tell nothing */
+    uint64_t continues;            /* number of the message before, if this one was told from it by counting; or 0 */
+    bool untracked;                /* it may have been the turn of a share group, we do not know of which */
+    bool stray;                    /* likewise; whether of this message or the next one the next READ will tell */
     const struct mosquitto *publisher; /* NULL: not known */
     char *topic_text;                  /* a copy */
     struct message message;
     struct topic_matches shared_matches; /* searched when a session with shared subscriptions is asked */
     uint64_t orders;                     /* given to lists so far */
-    uint64_t *answers; /* by filter id: number << 2 | enum sf_truth */
+    uint64_t *answers;                   /* by filter id: number << 2 | enum sf_truth */
     size_t n_answers;
 
     const char *interrupted; /* topic of a message that may not have come to its end, by its address; or NULL */

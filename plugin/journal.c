@@ -16,9 +16,9 @@
 
 enum {
     RETRY_S = 1,
-    FILE_MODE = 0600,      /* it names clients and topics */
+    FILE_MODE = 0600,        /* it names clients and topics */
     MIN_DEAD_RECORDS = 1000, /* a small file is not worth writing anew */
-    MAX_REMOVED = 4096,    /* of one session: a client must not grow memory by removing */
+    MAX_REMOVED = 4096,      /* of one session: a client must not grow memory by removing */
 };
 
 /* ---- records ---- */
@@ -48,9 +48,10 @@ static json_t *held_record(const struct subscription *subscription) {
         return NULL;
     }
     subscription_write_text(subscription, topic);
-    json_t *record = subscription_record(
-        subscription->session->id, topic, subscription->filter == NULL ? NULL : sf_filter_text(subscription->filter, NULL),
-        subscription->options, subscription->identifier);
+    json_t *record =
+        subscription_record(subscription->session->id, topic,
+                            subscription->filter == NULL ? NULL : sf_filter_text(subscription->filter, NULL),
+                            subscription->options, subscription->identifier);
     free(topic);
     return record;
 }

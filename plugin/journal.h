@@ -36,7 +36,7 @@ struct journal {
     char *path; /* NULL: no journal is kept, and every call below succeeds without doing anything */
     int fd;
     bool unwell;
-    int error;             /* errno of the failure that made it unwell */
+    int error;               /* errno of the failure that made it unwell */
     size_t n_records;        /* in the file */
     size_t check_at_records; /* so many make it worth counting the living ones */
     time_t retry_at_s;

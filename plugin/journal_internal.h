@@ -9,17 +9,17 @@
 
 #include <jansson.h>
 
-#define KEY_JOURNAL "journal"
-#define KEY_VERSION "version"
-#define KEY_CLIENT "client"
-#define KEY_TOPIC "topic"
-#define KEY_FILTER "filter"
-#define KEY_OPTIONS "options"
-#define KEY_IDENTIFIER "identifier"
-#define KEY_REMOVED "removed"
-#define KEY_ENDED "ended"
-#define KEY_FORGOTTEN "forgotten"
-#define JOURNAL_NAME "subscription-filter"
+#define KEY_JOURNAL     "journal"
+#define KEY_VERSION     "version"
+#define KEY_CLIENT      "client"
+#define KEY_TOPIC       "topic"
+#define KEY_FILTER      "filter"
+#define KEY_OPTIONS     "options"
+#define KEY_IDENTIFIER  "identifier"
+#define KEY_REMOVED     "removed"
+#define KEY_ENDED       "ended"
+#define KEY_FORGOTTEN   "forgotten"
+#define JOURNAL_NAME    "subscription-filter"
 #define JOURNAL_VERSION 1
 
 /* Replace the file by one that says what `sessions` holds. false: the old file is as it was, the journal is unwell, and

@@ -50,8 +50,8 @@ static bool load_subscription(struct load *load, struct session *session, const 
         return fail(load, "the filter is not valid in this version: %s", error.text);
     }
     size_t name_bytes = share_topic_offset(topic) == 0 ? 0 : share_name_bytes(topic);
-    if (session_subscribe(load->sessions, session, topic, name_bytes, filter, (uint8_t)options,
-                          (uint32_t)identifier) == NULL) {
+    if (session_subscribe(load->sessions, session, topic, name_bytes, filter, (uint8_t)options, (uint32_t)identifier) ==
+        NULL) {
         sf_filter_unref(filter);
         return fail(load, "out of memory");
     }
@@ -158,8 +158,10 @@ static bool load_file(struct load *load, bool *torn_out) {
         if (errno == ENOENT) {
             return true; /* the first start */
         }
-        snprintf(load->error, JOURNAL_ERROR_BYTES, "the state file %s cannot be read: %s. Give the broker's user access, "
-                 "or set plugin_opt_state_file", load->path, strerror(errno));
+        snprintf(load->error, JOURNAL_ERROR_BYTES,
+                 "the state file %s cannot be read: %s. Give the broker's user access, "
+                 "or set plugin_opt_state_file",
+                 load->path, strerror(errno));
         return false;
     }
     bool good = load_lines(load, file, torn_out);
@@ -187,9 +189,11 @@ bool journal_open(struct journal *journal, const char *path, struct sessions *se
         return false;
     }
     if (!journal_write_all(journal, sessions)) {
-        snprintf(error, JOURNAL_ERROR_BYTES, "the state file %s cannot be written: %s. Give the broker's user access to "
+        snprintf(error, JOURNAL_ERROR_BYTES,
+                 "the state file %s cannot be written: %s. Give the broker's user access to "
                  "its folder, set plugin_opt_state_file to another place, or to none if filters need not survive a "
-                 "restart", path, strerror(journal->error));
+                 "restart",
+                 path, strerror(journal->error));
         journal_close(journal);
         return false;
     }

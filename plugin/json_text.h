@@ -23,7 +23,6 @@ struct json_text {
 bool json_text_add(struct json_text *text, const json_t *value, size_t flags) __attribute__((warn_unused_result));
 
 /* The same, and a line end. */
-bool json_text_add_line(struct json_text *text, const json_t *value, size_t flags)
-    __attribute__((warn_unused_result));
+bool json_text_add_line(struct json_text *text, const json_t *value, size_t flags) __attribute__((warn_unused_result));
 
 #endif

@@ -41,8 +41,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *user) {
     }
     const struct link_map *map = NULL;
     const void *base = dlinfo(object, RTLD_DI_LINKMAP, &map) == 0 ? (const void *)map->l_addr : NULL;
-    if (base != search->own_base && (exports(object, base, "mosquitto_plugin_version") ||
-                                     exports(object, base, "mosquitto_auth_plugin_version"))) {
+    if (base != search->own_base &&
+        (exports(object, base, "mosquitto_plugin_version") || exports(object, base, "mosquitto_auth_plugin_version"))) {
         log_text(search->path, info->dlpi_name, strlen(info->dlpi_name));
         search->found = true;
     }

@@ -28,8 +28,9 @@ static size_t printable(const uint8_t *text, size_t bytes) {
     if (over_long || no_character) {
         return 0;
     }
-    bool control = c == 0xC2 && text[1] < 0xA0; /* U+0080 to U+009F */
-    bool line_end = c == 0xE2 && text[1] == 0x80 && (text[2] == 0xA8 || text[2] == 0xA9); /* U+2028, U+2029 */
+    /* U+0080 to U+009F; U+2028, U+2029 */
+    bool control = c == 0xC2 && text[1] < 0xA0;
+    bool line_end = c == 0xE2 && text[1] == 0x80 && (text[2] == 0xA8 || text[2] == 0xA9);
     return control || line_end ? 0 : need;
 }
 

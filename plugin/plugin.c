@@ -20,7 +20,13 @@
 
 #define PLUGIN_EXPORT __attribute__((visibility("default")))
 
-enum { PLUGIN_INTERFACE = 5, SWEEP_INTERVAL_S = 1, SWEEP_AT_LEAST = 256, SWEEP_PARTS = 16, JOURNAL_LOG_INTERVAL_S = 60 };
+enum {
+    PLUGIN_INTERFACE = 5,
+    SWEEP_INTERVAL_S = 1,
+    SWEEP_AT_LEAST = 256,
+    SWEEP_PARTS = 16,
+    JOURNAL_LOG_INTERVAL_S = 60
+};
 
 /* All state. The broker may still ask READ after mosquitto_plugin_cleanup, when other plugins are cleaned up: an empty
  * state has no filters and answers "pass". */
@@ -226,8 +232,7 @@ static int on_reload(int event, void *event_data, void *user) {
         return MOSQ_ERR_SUCCESS; /* an error would end the broker (fact F4) */
     }
     settings_describe_change(&old, &plugin->settings.live, text);
-    say("config_file %s read: %s.", plugin->settings.config_file,
-        text[0] == '\0' ? "nothing has changed" : text);
+    say("config_file %s read: %s.", plugin->settings.config_file, text[0] == '\0' ? "nothing has changed" : text);
     return MOSQ_ERR_SUCCESS;
 }
 
@@ -361,6 +366,7 @@ static int on_tick(int event, void *event_data, void *user) {
 
 /* ---- entry points ---- */
 
+/* clang-format off */
 static const struct event early_events[] = {
     {MOSQ_EVT_ACL_CHECK, on_acl_check},
     {MOSQ_EVT_SUBSCRIBE, on_subscribe_first},
@@ -370,6 +376,7 @@ static const struct event early_events[] = {
     {MOSQ_EVT_TICK, on_tick},
     {MOSQ_EVT_RELOAD, on_reload},
 };
+/* clang-format on */
 
 static bool broker_is_new_enough(void) {
     return mosquitto_plugin_set_info != NULL && mosquitto_client != NULL && mosquitto_client_id_hashv != NULL &&
@@ -412,9 +419,10 @@ static bool find_state_file(char **path_out) {
         return *path_out != NULL;
     }
     if (folder == NULL || folder[0] == '\0') {
-        say_warning("filters will not survive a restart of the broker: there is no persistence_location to "
-                    "keep them in. If sessions are persistent they come back unfiltered: set plugin_opt_state_file to a "
-                    "path, or to none if this is meant.");
+        say_warning(
+            "filters will not survive a restart of the broker: there is no persistence_location to "
+            "keep them in. If sessions are persistent they come back unfiltered: set plugin_opt_state_file to a "
+            "path, or to none if this is meant.");
         return true;
     }
     size_t bytes = strlen(folder) + 1 + sizeof name;
@@ -441,13 +449,14 @@ static int load_state(void) {
     char *path = NULL;
     bool torn = false;
     const struct sf_options options = settings_compile_options(&plugin->settings);
-    bool done = find_state_file(&path) && journal_open(&plugin->journal, path, &plugin->sessions, plugin->schema,
-                                                       &options, &torn, error);
+    bool done = find_state_file(&path) &&
+                journal_open(&plugin->journal, path, &plugin->sessions, plugin->schema, &options, &torn, error);
     if (!done) {
         say_error("not loaded: %s.", error);
     } else if (torn) {
         say_warning("the last line of the state file %s was incomplete and was dropped: its change had not "
-                    "been acknowledged to the client.", path);
+                    "been acknowledged to the client.",
+                    path);
     }
     free(path);
     if (!done) {
@@ -521,7 +530,8 @@ PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void 
     char other[LOG_TEXT_BYTES];
     if (load_order_other_plugin(other)) {
         say_error("not loaded: the plugin %s is loaded before it. Move the line that loads this plugin above "
-                  "all others in the configuration file.", other);
+                  "all others in the configuration file.",
+                  other);
         return MOSQ_ERR_INVAL;
     }
     struct settings settings;

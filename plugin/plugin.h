@@ -39,13 +39,13 @@ struct plugin {
     struct journal journal;
     struct sys_topics sys_topics;
     struct pending_subscription pending;
-    const char *refuse_all; /* why no filter can be accepted at all, and the way out; NULL: they can */
-    bool in_global_list;    /* not in the lists of listeners */
-    bool probing;           /* finding that out */
-    bool ticked;            /* the first TICK has come */
-    struct session *over;   /* utlist: ended sessions that an old save of the broker may bring back; oldest first */
-    size_t n_over;          /* those, and their removed subscriptions */
-    struct session *due;    /* utlist: sessions to be looked at soon: ended, or a subscription may be gone */
+    const char *refuse_all;     /* why no filter can be accepted at all, and the way out; NULL: they can */
+    bool in_global_list;        /* not in the lists of listeners */
+    bool probing;               /* finding that out */
+    bool ticked;                /* the first TICK has come */
+    struct session *over;       /* utlist: ended sessions that an old save of the broker may bring back; oldest first */
+    size_t n_over;              /* those, and their removed subscriptions */
+    struct session *due;        /* utlist: sessions to be looked at soon: ended, or a subscription may be gone */
     time_t journal_logged_at_s; /* when it was last said that the journal cannot be written */
     time_t swept_at_s;
     struct session *sweep_next;

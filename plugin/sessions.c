@@ -3,7 +3,7 @@
  * sessions: see the header. Adding allocates everything first and links it afterwards, so that a failure leaves nothing
  * half done.
  */
-#define HASH_NONFATAL_OOM 1
+#define HASH_NONFATAL_OOM            1
 #define uthash_nonfatal_oom(element) (element)->hashed = false
 
 #include "sessions.h"

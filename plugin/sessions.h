@@ -48,8 +48,8 @@ struct subscription {
     uint32_t identifier; /* the Subscription Identifier; 0: none */
     uint64_t passed;
     uint64_t dropped;
-    uint32_t index;      /* in its list */
-    uint8_t options;     /* as in SUBSCRIBE: QoS, no local, retain as published, retain handling */
+    uint32_t index;  /* in its list */
+    uint8_t options; /* as in SUBSCRIBE: QoS, no local, retain as published, retain handling */
 };
 
 struct subscription_list {
@@ -81,18 +81,18 @@ struct session {
     struct session *follower;   /* the session that was asked about after this one the last time … */
     uint64_t follower_removals; /* … while sessions.removals was this: later it may be gone */
 
-    uint32_t n_no_local;      /* subscriptions with the no-local option */
-    bool due;                 /* it is in plugin.due */
-    bool ended;               /* the broker ended it; kept until the next TICK, since its will may still be sent */
-    bool stored;              /* the journal has records of it */
-    bool saved;               /* the broker may have saved it, and bring that back after a crash */
-    bool over;                /* it has ended and is in plugin.over: it has no subscriptions, only removed ones */
-    bool mismatched;          /* the broker counts other subscriptions than we know: to be logged from TICK */
-    bool unexplained;         /* it was asked READ for a topic that no known subscription matches: likewise */
-    bool mismatch_logged;     /* it was */
-    bool adrift;              /* the order cannot tell its turns in that message */
-    uint32_t n_unassigned;    /* READs for that message whose subscription could not be told */
-    uint64_t unassigned;      /* delivery.number of the last message with such READs */
+    uint32_t n_no_local;   /* subscriptions with the no-local option */
+    bool due;              /* it is in plugin.due */
+    bool ended;            /* the broker ended it; kept until the next TICK, since its will may still be sent */
+    bool stored;           /* the journal has records of it */
+    bool saved;            /* the broker may have saved it, and bring that back after a crash */
+    bool over;             /* it has ended and is in plugin.over: it has no subscriptions, only removed ones */
+    bool mismatched;       /* the broker counts other subscriptions than we know: to be logged from TICK */
+    bool unexplained;      /* it was asked READ for a topic that no known subscription matches: likewise */
+    bool mismatch_logged;  /* it was */
+    bool adrift;           /* the order cannot tell its turns in that message */
+    uint32_t n_unassigned; /* READs for that message whose subscription could not be told */
+    uint64_t unassigned;   /* delivery.number of the last message with such READs */
     struct subscription_list normal;
     struct subscription_list shared;
     uint64_t refusals; /* see refusals in subscribe.c */

@@ -251,7 +251,8 @@ void settings_describe_change(const struct live_settings *old, const struct live
     write_dialects(old->dialects, before);
     write_dialects(new->dialects, after);
     describe(text, "dialects", before, after);
-    describe(text, "retained", old->filter_retained ? "filter" : "deliver", new->filter_retained ? "filter" : "deliver");
+    describe(text, "retained", old->filter_retained ? "filter" : "deliver",
+             new->filter_retained ? "filter" : "deliver");
     snprintf(before, sizeof before, "%zu", old->max_expression_bytes);
     snprintf(after, sizeof after, "%zu", new->max_expression_bytes);
     describe(text, "max_expression_bytes", before, after);

@@ -27,8 +27,8 @@ static uint32_t rotate(uint32_t x, unsigned n) {
 static void compress(uint32_t h[8], const uint8_t block[BLOCK_BYTES]) {
     uint32_t w[ROUNDS];
     for (size_t t = 0; t < 16; t++) {
-        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
-               (uint32_t)block[4 * t + 2] << 8 | (uint32_t)block[4 * t + 3];
+        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 | (uint32_t)block[4 * t + 2] << 8 |
+               (uint32_t)block[4 * t + 3];
     }
     for (size_t t = 16; t < ROUNDS; t++) {
         uint32_t s0 = rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ (w[t - 15] >> 3);

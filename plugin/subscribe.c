@@ -19,8 +19,8 @@
 
 enum {
     MQTT_5 = 5,
-    REFUSALS_LOGGED = 5,     /* of one client within */
-    REFUSALS_WINDOW_S = 10,  /* so many seconds */
+    REFUSALS_LOGGED = 5,    /* of one client within */
+    REFUSALS_WINDOW_S = 10, /* so many seconds */
 };
 
 /* ACL_CHECK hands the topic of a request as const, but it is the broker's own buffer, used after us (fact F3). */
@@ -234,10 +234,11 @@ int subscribe_confirm(struct plugin *plugin, const struct mosquitto_evt_subscrib
     char shown_id[LOG_TEXT_BYTES];
     char shown[LOG_TEXT_BYTES];
     const char *id = mosquitto_client_id(event->client);
-    const char *why = give_up_literal(plugin, id, text)
-                          ? "it was held as a literal topic filter, which has been removed; subscribe again for the filter"
-                          : "it was allowed by another plugin before this one could read its filter; make this plugin the "
-                            "first global_plugin of the configuration file";
+    const char *why =
+        give_up_literal(plugin, id, text)
+            ? "it was held as a literal topic filter, which has been removed; subscribe again for the filter"
+            : "it was allowed by another plugin before this one could read its filter; make this plugin the "
+              "first global_plugin of the configuration file";
     say_error("client %s: connection closed at subscription '%s': %s.", log_text(shown_id, id, strlen(id)),
               log_text(shown, text, strlen(text)), why);
     return MOSQ_ERR_ACL_DENIED;
@@ -277,8 +278,8 @@ static bool brings_retained(uint8_t options, bool again) {
 }
 
 /* Note in journal and mirror what the broker is about to insert as `text`. */
-static int note_subscription(struct plugin *plugin, struct session *session, const struct mosquitto_evt_subscribe *event,
-                             char *text, struct sf_filter *filter) {
+static int note_subscription(struct plugin *plugin, struct session *session,
+                             const struct mosquitto_evt_subscribe *event, char *text, struct sf_filter *filter) {
     size_t name_bytes = share_topic_offset(text) == 0 ? 0 : share_name_bytes(text);
     struct subscription *old = name_bytes == 0 ? NULL : find_replaced(plugin, session, text);
     if (old != NULL && strcmp(old->group->text, text) == 0) {

@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SHARE_PREFIX "$share/"
-#define SHARE_PREFIX_BYTES 7
-#define SHARE_SEPARATOR '\x01'
+#define SHARE_PREFIX            "$share/"
+#define SHARE_PREFIX_BYTES      7
+#define SHARE_SEPARATOR         '\x01'
 #define SHARE_FINGERPRINT_BYTES 32 /* hexadecimal digits */
 
 /* Where the topic filter of a shared subscription starts in its text (NUL-terminated); 0 when it is not shared. */

@@ -17,8 +17,8 @@
 #define PREFIX "$SYS/broker/subscription-filter/"
 
 enum {
-    ID_BYTES = 192,             /* of an escaped client identifier in a topic: longer ones are cut */
-    SUBSCRIPTION_BYTES = 4096,  /* of a subscription string in a message: longer ones are cut */
+    ID_BYTES = 192,            /* of an escaped client identifier in a topic: longer ones are cut */
+    SUBSCRIPTION_BYTES = 4096, /* of a subscription string in a message: longer ones are cut */
 };
 
 static uint64_t enabled(const struct plugin *plugin) {
@@ -49,6 +49,7 @@ static uint64_t refused(const struct plugin *plugin) {
     return plugin->refused;
 }
 
+/* clang-format off */
 static const struct {
     const char *topic;
     uint64_t (*value)(const struct plugin *plugin);
@@ -61,6 +62,7 @@ static const struct {
     {PREFIX "messages/unknown", unknown},
     {PREFIX "refused/count", refused},
 };
+/* clang-format on */
 
 void sys_topics_tick(struct plugin *plugin, time_t now_s) {
     struct sys_topics *sys = &plugin->sys_topics;
@@ -118,10 +120,11 @@ void sys_topics_refused(const struct plugin *plugin, const char *client_id, cons
     if (plugin->settings.sys_interval_s == 0) {
         return;
     }
-    json_t *report = error->code == SF_OK /* a reason that is not in the language has no place in the text */
-                         ? json_pack("{so, ss}", "subscription", cut(subscription), "text", error->text)
-                         : json_pack("{so, ss, sI, ss}", "subscription", cut(subscription), "code",
-                                     sf_status_name(error->code), "offset", (json_int_t)error->offset, "text", error->text);
+    json_t *report =
+        error->code == SF_OK /* a reason that is not in the language has no place in the text */
+            ? json_pack("{so, ss}", "subscription", cut(subscription), "text", error->text)
+            : json_pack("{so, ss, sI, ss}", "subscription", cut(subscription), "code", sf_status_name(error->code),
+                        "offset", (json_int_t)error->offset, "text", error->text);
     struct json_text text = {0};
     if (json_text_add(&text, report, JSON_COMPACT)) {
         char topic[sizeof PREFIX "refused/" + ID_BYTES] = PREFIX "refused/";

@@ -5,7 +5,7 @@
  * 200 levels in (DESIGN fact F2).
  */
 /* a failed allocation inside uthash leaves the element out; the macro tells us */
-#define HASH_NONFATAL_OOM 1
+#define HASH_NONFATAL_OOM            1
 #define uthash_nonfatal_oom(element) (element)->hashed = false
 
 #include "topic_tree.h"
