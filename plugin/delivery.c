@@ -206,18 +206,14 @@ static bool decide_any(struct delivery *delivery, const struct mosquitto_evt_acl
 
 /* ---- the current message ---- */
 
-/* Whether the READ may be about the current message: its topic may be another one at the same address. */
-static inline bool may_be_current(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    /* joined by | and not by ||, which would be six branches */
-    return (((uintptr_t)delivery->topic ^ (uintptr_t)check->topic) |
-            ((uintptr_t)delivery->payload ^ (uintptr_t)check->payload) |
-            ((uintptr_t)delivery->properties ^ (uintptr_t)check->properties) |
-            (delivery->payload_bytes ^ check->payloadlen) | (unsigned)(delivery->qos ^ check->qos) |
-            (unsigned)(delivery->retain ^ check->retain)) == 0;
+static inline bool has_same_addresses(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    return delivery->topic == check->topic && delivery->payload == check->payload &&
+           delivery->properties == check->properties;
 }
 
-static inline bool has_same_topic(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    return strcmp(delivery->topic_text, check->topic) == 0;
+static bool has_same_rest(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    return delivery->payload_bytes == check->payloadlen && delivery->qos == check->qos &&
+           delivery->retain == check->retain && strcmp(delivery->topic_text, check->topic) == 0;
 }
 
 /* ---- its topic filters ---- */
@@ -314,7 +310,7 @@ static void continue_message(struct delivery *delivery, const struct mosquitto_e
 /* Make the message of this READ the current one unless it is already. false: its topic is longer than MQTT allows, as
  * only a plugin can publish it, and it is decided without memory. */
 static bool make_current(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    if (may_be_current(delivery, check) && has_same_topic(delivery, check)) {
+    if (has_same_addresses(delivery, check) && has_same_rest(delivery, check)) {
         delivery->untracked |= delivery->stray;
         delivery->stray = false;
         return true;
@@ -665,20 +661,23 @@ __attribute__((noinline)) static bool read_out_of_order(struct delivery *deliver
     return read_session(delivery, check, session, hash);
 }
 
-/* The common case is a straight line through the functions above: the current message, without comparing the bytes of the
- * topic if it is a whole one (docs/architecture.md has the argument why it cannot be another one whose topic is at the same
- * address); the session that followed the one before it the last time, too, since the broker goes through the subscribers of
- * a topic in the same order each time; its next turn; the guard of the filter. */
-bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
-    if (!may_be_current(delivery, check) || !(delivery->is_whole || has_same_topic(delivery, check))) {
+/* The common case is a straight line through the functions above: the current message, by its addresses alone if it is a
+ * whole one (docs/architecture.md has the argument why it cannot be another one there); the session that followed the one
+ * before it the last time, too, since the broker goes through the subscribers of a topic in the same order each time; its
+ * next turn; the guard of the filter. */
+static inline bool is_delivered(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    if (!has_same_addresses(delivery, check) || !(delivery->is_whole || has_same_rest(delivery, check))) {
         return read_slowly(delivery, check);
     }
     uint32_t hash = mosquitto_client_id_hashv(check->client);
     const struct sessions *sessions = delivery->sessions;
     const struct session *last = sessions->last_read;
-    if (last != NULL && last->follower_removals == sessions->removals && last->follower != NULL &&
-        last->follower->client == check->client) {
+    if (last != NULL && last->follower_removals == sessions->removals && last->follower->client == check->client) {
         return read_session(delivery, check, last->follower, hash);
     }
     return read_out_of_order(delivery, check, hash);
+}
+
+int delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
+    return is_delivered(delivery, check) ? MOSQ_ERR_PLUGIN_IGNORE : MOSQ_ERR_ACL_DENIED;
 }

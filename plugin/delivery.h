@@ -116,7 +116,8 @@ void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_mes
 /* `subscription` is about to be inserted: its retained messages come next (decision D6). */
 void delivery_expect_retained(struct delivery *delivery, struct subscription *subscription);
 
-/* The answer to ACL_CHECK(READ): whether the copy is delivered. Neither logs nor (after warm-up) allocates. */
-bool delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check);
+/* The answer to ACL_CHECK(READ): MOSQ_ERR_PLUGIN_IGNORE, the copy is delivered if others let it pass; or
+ * MOSQ_ERR_ACL_DENIED. Neither logs nor (after warm-up) allocates. */
+int delivery_read(struct delivery *delivery, const struct mosquitto_evt_acl_check *check);
 
 #endif

@@ -104,7 +104,7 @@ static int on_acl_check(int event, void *event_data, void *user) {
     if (here->sessions.n_filters == 0) {
         return MOSQ_ERR_PLUGIN_IGNORE;
     }
-    return delivery_read(&plugin->delivery, check) ? MOSQ_ERR_PLUGIN_IGNORE : MOSQ_ERR_ACL_DENIED;
+    return delivery_read(&plugin->delivery, check);
 }
 
 static int on_subscribe_first(int event, void *event_data, void *user) {

@@ -34,6 +34,7 @@ struct session *sessions_get(struct sessions *sessions, const char *id) {
         return NULL;
     }
     memcpy(session->id, id, bytes);
+    session->follower_removals = NO_FOLLOWER;
     session->hashed = true;
     HASH_ADD_KEYPTR(hh, sessions->by_id, session->id, bytes, session);
     if (!session->hashed) {

@@ -65,6 +65,8 @@ struct removed_topic {
     char text[]; /* in the broker's form, NUL-terminated: the key */
 };
 
+#define NO_FOLLOWER UINT64_MAX
+
 /* In session.order: the turns are not known, or not to be gone by; there is nothing to decide (no filter, no share group). */
 #define ORDER_NONE  UINT64_C(0)
 #define ORDER_PLAIN UINT64_MAX
@@ -79,7 +81,7 @@ struct session {
     struct subscription *first; /* its turns: those, not shared, that match the message, in the broker's order … */
     struct subscription *turn;  /* … and which is next; NULL: they have had their turn */
     struct session *follower;   /* the session that was asked about after this one the last time … */
-    uint64_t follower_removals; /* … while sessions.removals was this: later it may be gone */
+    uint64_t follower_removals; /* … while sessions.removals was this: later it may be gone; or NO_FOLLOWER */
 
     uint32_t n_no_local;   /* subscriptions with the no-local option */
     bool due;              /* it is in plugin.due */

@@ -135,6 +135,11 @@ void world_replay(int session, const char *topic, const char *const *topics, con
 /* Print what happened last, as notes. */
 void world_tell(void);
 
+/* READ: whether the plugin lets the copy pass. */
+static inline bool world_delivers(const struct mosquitto_evt_acl_check *check) {
+    return delivery_read(&world.delivery, check) == MOSQ_ERR_PLUGIN_IGNORE;
+}
+
 /* Any event that is not READ. */
 void world_event(void);
 
