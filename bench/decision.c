@@ -267,9 +267,13 @@ static void run(const struct workload *workload, size_t n_clients, size_t n_mess
 
 int main(int argc, char **argv) {
     static const struct option known[] = {
-        {"clients", required_argument, NULL, 'c'}, {"messages", required_argument, NULL, 'm'},
-        {"case", required_argument, NULL, 'n'},    {"count", no_argument, NULL, 'k'},
-        {"list", no_argument, NULL, 'l'},          {NULL, 0, NULL, 0},
+        {"clients", required_argument, NULL, 'c'},
+        {"messages", required_argument, NULL, 'm'},
+        {"case", required_argument, NULL, 'n'},
+        {"count", no_argument, NULL, 'k'},
+        {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     size_t n_clients = 1000, n_messages = 200;
     const char *name = NULL;
@@ -292,7 +296,9 @@ int main(int argc, char **argv) {
             list = true;
             break;
         default:
-            return 64;
+            printf("Usage: decision [--clients N] [--messages N] [--case NAME] [--count] [--list]\n"
+                   "Measures one decision of the plugin, without the broker around it.\n");
+            return c == 'h' ? 0 : 64;
         }
     }
     for (size_t i = 0; i < N_WORKLOADS; i++) {

@@ -66,6 +66,11 @@ enum cli_exit command_match(const struct cli *cli);
 enum cli_exit command_split(const struct cli *cli);
 enum cli_exit match_lines(const struct cli *cli, FILE *in);
 
+/* ---- notes (notes.c) ---- */
+
+/* Say what in a valid filter is most likely a slip; `text` is the expression as it was written. */
+void note_slips(const struct sf_filter *filter, const char *text, size_t bytes);
+
 /* ---- text for terminals (text.c) ---- */
 
 /* Choose the character set that those below write: UTF-8, whatever the user's locale says. Call once. */

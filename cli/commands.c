@@ -56,15 +56,21 @@ static const char *fault_of_character(uint32_t code) {
     return NULL;
 }
 
-/* Why the character at text[i], a whole level or part of one, is not let through; NULL: it is. */
+/* Why the character at text[i], a whole level or part of one, is not let through; NULL: it is. Escapes help only in an
+ * expression, and in front of it. */
 static const char *fault_of_wildcard(const char *text, size_t bytes, size_t i) {
     bool is_first = i == 0 || text[i - 1] == '/';
     bool is_last = i + 1 == bytes;
-    if (text[i] == '+' && !(is_first && (is_last || text[i + 1] == '/'))) {
-        return "a + that is not a whole level ends the connection; write %2B";
+    bool is_whole = is_first && (is_last || text[i + 1] == '/');
+    bool can_be_escaped =
+        memchr(text, '?', i) != NULL || (is_first && !is_last && text[i + 1] == '?');
+    if (text[i] == '+' && !is_whole) {
+        return can_be_escaped ? "a + that is not a whole level ends the connection; write %2B"
+                              : "a + that is not a whole level ends the connection";
     }
-    if (text[i] == '#' && !(is_first && is_last)) {
-        return "a # that is not the last level ends the connection; write %23";
+    if (text[i] == '#' && !(is_whole && is_last)) {
+        return can_be_escaped ? "a # that is not the last level ends the connection; write %23"
+                              : "a # that is not the last level ends the connection";
     }
     return NULL;
 }
@@ -74,6 +80,9 @@ static const char *fault_of_wildcard(const char *text, size_t bytes, size_t i) {
 static enum sf_status check_as_sent(const char *text, size_t bytes, struct sf_error *error) {
     size_t n_slashes = 0;
     size_t length = 0;
+    if (bytes == 0) {
+        return refuse_spot(error, 0, 0, "a topic filter has at least one character");
+    }
     for (size_t i = 0; i < bytes; i += length) {
         uint32_t code = 0;
         length = sf_utf8_next(text + i, bytes - i, &code);
@@ -187,6 +196,10 @@ enum cli_exit command_check(const struct cli *cli) {
     enum cli_exit result = start(&subject, cli, CLI_NO);
     if (result == CLI_OK) {
         puts(subject.filter ? "valid" : "valid, without a filter");
+    }
+    if (subject.filter) {
+        note_slips(subject.filter, subject.text + subject.split.expression_offset,
+                   subject.split.expression_bytes);
     }
     finish(&subject);
     return result;

@@ -167,9 +167,11 @@ static bool read_name(struct sf_lexer *lexer, struct sf_token *token) {
     if (symbol < end) {
         uint32_t code = 0;
         size_t bytes = sf_utf8_next(lexer->text.at + symbol, end - symbol, &code);
+        bool is_quote = code >= 0x2018 && code <= 0x201F;
         struct sf_quoted quoted;
         sf_parse_refuse(lexer->parse, SF_E_NAME, symbol, bytes,
-                        sf_is_visible(code)
+                        is_quote ? "%s is no quote here; a text is written 'x'"
+                        : sf_is_visible(code)
                             ? "\"%s\" is neither an operator nor part of a name without quotes"
                             : "%s cannot be seen, and is neither a blank nor part of a name "
                               "without quotes",
@@ -319,6 +321,9 @@ static bool refuse_character(struct sf_lexer *lexer, const struct sf_token *toke
         {'|', "; write OR"},
         {'!', "; write NOT or <>"},
         {'`', "; names are quoted with \""},
+        {'[', "; names are quoted with \""},
+        {';', "; nothing ends an expression"},
+        {'%', "; there is no remainder"},
     };
     char c = lexer->text.at[token->start];
     const char *hint = "";

@@ -614,7 +614,7 @@ struct sf_node *sf_parse_sql(struct sf_parse *parse) {
     }
     struct sf_node *root = parse_level(&parser, LEVEL_OR);
     if (root != NULL && !is_next(&parser, SF_TOKEN_END)) {
-        return refuse_unexpected(&parser, "AND, OR or the end");
+        return refuse_unexpected(&parser, "an operator, AND, OR or the end");
     }
     return root;
 }

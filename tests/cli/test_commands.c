@@ -103,6 +103,14 @@ static void test_check_of_a_subscription(void) {
         {{"check", "--subscription", "t" SLASHES_100 "?a=" SLASHES_100 "/"}, 1, NULL,
          "...topic at offset 204: more than 200 slashes"},
         {{"check", "--subscription", "+/+?a=/+/b"}, 1, NULL, "...topic at offset 2: "},
+        {{"check", "--subscription", ""}, 1, NULL, "...topic at offset 0: "},
+        /* An escape is advised where it helps. */
+        {{"check", "--subscription", "sensor/+x"}, 1, NULL, "...ends the connection\n"},
+        {{"check", "--subscription", "a/#/b"}, 1, NULL, "...ends the connection\n"},
+        {{"check", "--subscription", "a/#/b?x=1"}, 1, NULL, "...ends the connection\n"},
+        {{"check", "--subscription", "a/#?x=1"}, 1, NULL, "...write %23\n"},
+        {{"check", "--subscription", "+?x=1"}, 1, NULL, "...write %2B\n"},
+        {{"check", "--subscription", "a?x=+"}, 1, NULL, "...write %2B\n"},
         {{"check", "--subscription", "+/a?a=/+/b"}, 0, "valid\n"},
         {{"check", "--subscription", "a/+"}, 0, "valid, without a filter\n"},
         {{"check", "--subscription", "a/#"}, 0, "valid, without a filter\n"},
@@ -111,6 +119,33 @@ static void test_check_of_a_subscription(void) {
         {{"check", "a/b?sql:x = 'y'"}, 0, "valid\n", "...--subscription"},
         {{"check", "x=1?2"}, 0, "valid\n"},
         {{"check", "sql:x ? 1"}, 1, NULL, "...syntax at offset 6: "},
+    };
+    check_rows(rows, N_ROWS(rows));
+}
+
+/* Valid, and hardly what was meant. */
+static void test_check_notes_slips(void) {
+    static const struct row rows[] = {
+        {{"check", "sql:region = \"EU\""}, 0, "valid\n",
+         "mosquitto_filter: note: \"EU\" is the property of that name; a text is written 'EU'\n"},
+        {{"check", "sql:\"my key\" = 'x'"}, 0, "valid\n"},
+        {{"check", "sql:a = '\"x\"'"}, 0, "valid\n"},
+        {{"check", "sql:a = 'it''s \"x\"'"}, 0, "valid\n"},
+        {{"check", "region='EU'"}, 0, "valid\n",
+         "mosquitto_filter: note: the quotes belong to the value 'EU'; in key=value texts have none\n"},
+        {{"check", "a=1&region=\"EU\"&b=2"}, 0, "valid\n", "...the value \"EU\";"},
+        {{"check", "a='"}, 0, "valid\n"},
+        {{"check", "a=it's 'x'"}, 0, "valid\n"},
+        {{"check", "sq:a=1"}, 0, "valid\n", "...with the key \"sq:a\"; sql: in front"},
+        {{"check", "SQL a=1"}, 0, "valid\n", "...with the key \"SQL a\"; sql: in front"},
+        {{"check", "room and value=1"}, 0, "valid\n", "...the blanks belong to the key"},
+        {{"check", "tag:A|B"}, 0, "valid\n", "...only || separates tags"},
+        {{"check", "tag:A,B"}, 0, "valid\n", "...only || separates tags"},
+        {{"check", "tag:A OR B"}, 0, "valid\n", "...only || separates tags"},
+        {{"check", "tag:A||B"}, 0, "valid\n"},
+        {{"check", "a=x\u200by"}, 0, "valid\n", "...note: <U+200B> at offset 3 cannot be seen"},
+        {{"check", "--subscription", "t?a=x\u200by"}, 0, "valid\n", "...<U+200B> at offset 3 "},
+        {{"check", "a=温度"}, 0, "valid\n"},
     };
     check_rows(rows, N_ROWS(rows));
 }
@@ -298,6 +333,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_check_of_an_expression),
         TEST(test_check_of_a_subscription),
+        TEST(test_check_notes_slips),
         TEST(test_options_change_the_language),
         TEST(test_match),
         TEST(test_match_with_attributes),
