@@ -311,7 +311,6 @@ static void tick_journal(time_t now_s) {
 /* Sessions that the broker ended without an event (expiry, fact F16) are found by looking: a part of them each second.
  * So are those whose refusals were not all logged. */
 static void sweep(void) {
-    subscribe_end_refusals_of_all(plugin);
     size_t n = plugin->sessions.n_sessions / SWEEP_PARTS;
     n = n < SWEEP_AT_LEAST ? SWEEP_AT_LEAST : n;
     struct session *session = plugin->sweep_next == NULL ? plugin->sessions.by_id : plugin->sweep_next;

@@ -49,8 +49,7 @@ struct plugin {
     time_t journal_logged_at_s; /* when it was last said that the journal cannot be written */
     time_t swept_at_s;
     struct session *sweep_next;
-    uint64_t refused;         /* SUBSCRIBE entries with a bad filter */
-    struct refusals refusals; /* of all clients together */
+    uint64_t refused; /* SUBSCRIBE entries with a bad filter */
 };
 
 #endif

@@ -71,12 +71,6 @@ struct removed_topic {
 #define ORDER_NONE  UINT64_C(0)
 #define ORDER_PLAIN UINT64_MAX
 
-/* Refused subscriptions in a while, of which a few are logged: see subscribe.c. */
-struct refusals {
-    uint64_t count;
-    long since_s;
-};
-
 struct session {
     /* what the delivery path reads of most sessions, together */
     struct mosquitto *client;   /* where the session was last; NULL: not known */
@@ -103,7 +97,8 @@ struct session {
     uint64_t unassigned;   /* delivery.number of the last message with such READs */
     struct subscription_list normal;
     struct subscription_list shared;
-    struct refusals refusals;
+    uint64_t refusals; /* see refusals in subscribe.c */
+    long refusals_at_s;
     struct removed_topic *removed; /* uthash; for the journal */
     struct session *prev;          /* in plugin.due or plugin.over */
     struct session *next;

@@ -19,9 +19,8 @@
 
 enum {
     MQTT_5 = 5,
-    REFUSALS_LOGGED = 5,         /* of one client within */
-    REFUSALS_LOGGED_OF_ALL = 50, /* of all clients: one that connects again and again has a new session each time */
-    REFUSALS_WINDOW_S = 10,      /* so many seconds */
+    REFUSALS_LOGGED = 5,    /* of one client within */
+    REFUSALS_WINDOW_S = 10, /* so many seconds */
 };
 
 /* ACL_CHECK hands the topic of a request as const, but it is the broker's own buffer, used after us (fact F3). */
@@ -37,57 +36,38 @@ static long now_s(void) {
     return now.tv_sec;
 }
 
-/* When the while is over: how many there were beyond those that were logged. */
-static uint64_t end_refusals(struct refusals *refusals, bool ends_anyway, uint64_t logged) {
-    uint64_t count = refusals->count;
-    if (count == 0 || !(ends_anyway || now_s() - refusals->since_s >= REFUSALS_WINDOW_S)) {
-        return 0;
-    }
-    refusals->count = 0;
-    return count > logged ? count - logged : 0;
+static bool window_is_over(const struct session *session) {
+    return now_s() - session->refusals_at_s >= REFUSALS_WINDOW_S;
 }
 
 void subscribe_end_refusals(struct session *session, bool session_ends) {
-    uint64_t more = end_refusals(&session->refusals, session_ends, REFUSALS_LOGGED);
-    if (more > 0) {
+    if (session->refusals == 0 || !(session_ends || window_is_over(session))) {
+        return;
+    }
+    uint64_t refusals = session->refusals;
+    session->refusals = 0;
+    if (refusals > REFUSALS_LOGGED) {
         char shown[LOG_TEXT_BYTES];
         say("client %s: more subscriptions refused: %" PRIu64 ".", log_text(shown, session->id, strlen(session->id)),
-            more);
+            refusals - REFUSALS_LOGGED);
     }
 }
 
-void subscribe_end_refusals_of_all(struct plugin *plugin) {
-    uint64_t more = end_refusals(&plugin->refusals, false, REFUSALS_LOGGED_OF_ALL);
-    if (more > 0) {
-        say("more subscriptions refused, of all clients: %" PRIu64 ".", more);
-    }
-}
-
-/* Count one more. Returns whether it is one of the first. */
-static bool count_refusal(struct refusals *refusals, uint64_t logged) {
-    if (refusals->count == 0) {
-        refusals->since_s = now_s();
-    }
-    return ++refusals->count <= logged;
-}
-
-/* Whether a refusal of this client may be told now: a few in each while; its end says how many were not. */
-static bool may_tell(struct session *session) {
+/* Whether a refusal of this client may be logged now: a few in each window; its end says how many were not. */
+static bool may_log(struct session *session) {
     if (session == NULL) {
         return true;
     }
     subscribe_end_refusals(session, false);
-    return count_refusal(&session->refusals, REFUSALS_LOGGED);
+    if (session->refusals == 0) {
+        session->refusals_at_s = now_s();
+    }
+    return ++session->refusals <= REFUSALS_LOGGED;
 }
 
 static void log_refusal(struct plugin *plugin, const char *id, const char *subscription, const struct sf_error *error) {
     plugin->refused++;
-    if (!may_tell(sessions_find(&plugin->sessions, id))) {
-        return;
-    }
-    sys_topics_refused(plugin, id, subscription, error);
-    subscribe_end_refusals_of_all(plugin);
-    if (!count_refusal(&plugin->refusals, REFUSALS_LOGGED_OF_ALL)) {
+    if (!may_log(sessions_find(&plugin->sessions, id))) {
         return;
     }
     char shown_id[LOG_TEXT_BYTES];
@@ -99,6 +79,7 @@ static void log_refusal(struct plugin *plugin, const char *id, const char *subsc
     say("client %s: subscription '%s' refused%s: %s%s", log_text(shown_id, id, strlen(id)),
         log_text(shown, subscription, strlen(subscription)), where, error->text,
         error->code == SF_E_DIALECT ? " (option dialects)" : "");
+    sys_topics_refused(plugin, id, subscription, error);
 }
 
 /* ---- ACL_CHECK(SUBSCRIBE) ---- */

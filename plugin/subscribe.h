@@ -37,9 +37,6 @@ int unsubscribe_commit(struct plugin *plugin, struct mosquitto_evt_unsubscribe *
  * there were more. */
 void subscribe_end_refusals(struct session *session, bool session_ends);
 
-/* The same for all clients together. */
-void subscribe_end_refusals_of_all(struct plugin *plugin);
-
 /* Drop what subscribe_check left for subscribe_commit. */
 void subscribe_forget_pending(struct plugin *plugin);
 

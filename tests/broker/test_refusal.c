@@ -371,7 +371,7 @@ static void test_dialects_can_be_switched_off(void) {
         CHECK(broker_log_count(broker, " refused (dialect, offset 2): ") == refused,
               "%s: %zu lines", rows[i].dialects,
               broker_log_count(broker, " refused (dialect, offset 2): "));
-        CHECK(broker_log_count(broker, "plugin_opt_dialects") >= refused, "%s: names the option",
+        CHECK(broker_log_count(broker, "(option dialects)") >= refused, "%s: names the option",
               rows[i].dialects);
         broker_stop(broker);
     }
