@@ -530,11 +530,6 @@ static struct session *locate(struct delivery *delivery, struct mosquitto *clien
     return session;
 }
 
-/* Whether the broker knows as many subscriptions of the session as we do. */
-static bool is_counted(const struct session *session, const struct mosquitto *client) {
-    return (uint32_t)mosquitto_client_sub_count(client) == session_count(session);
-}
-
 static bool is_replay(const struct delivery *delivery, const struct mosquitto_evt_acl_check *check) {
     return delivery->replay_client == check->client && check->retain &&
            topic_matches(delivery->replay_topic, check->topic);
@@ -558,7 +553,7 @@ static bool pass_plain(struct delivery *delivery, const struct mosquitto_evt_acl
         delivery->replay_client = NULL; /* a fan-out has begun */
         if (session->shared.count > 0 && make_current(delivery, check)) {
             struct subscription *subscription = NULL;
-            if (is_counted(session, check->client)) {
+            if (session_is_complete(session, mosquitto_client_sub_count(check->client))) {
                 (void)find_turn(delivery, check, session, &subscription);
             } else {
                 delivery->untracked = true;
@@ -595,7 +590,8 @@ __attribute__((noinline)) static bool read_slowly(struct delivery *delivery,
     if (check->topic[0] == '$' || !make_current(delivery, check)) {
         return decide_any(delivery, check, session);
     }
-    if (!is_counted(session, client)) {
+    if (!session_is_complete(session, mosquitto_client_sub_count(client))) {
+        session->has_unknown = true;
         session->mismatched = true;
         session->order = ORDER_NONE; /* not quickly any more */
         session->adrift = true;
@@ -624,8 +620,9 @@ static inline bool take_turn(struct delivery *delivery, const struct mosquitto_e
 __attribute__((noinline)) static bool read_one_of_several(struct delivery *delivery,
                                                           const struct mosquitto_evt_acl_check *check,
                                                           struct session *session, struct subscription *turn) {
-    return is_counted(session, check->client) ? take_turn(delivery, check, session, turn)
-                                              : read_slowly(delivery, check);
+    return session_is_complete(session, mosquitto_client_sub_count(check->client))
+               ? take_turn(delivery, check, session, turn)
+               : read_slowly(delivery, check);
 }
 
 /* A READ that may be about the current message, for the session that was last at the client's address. */

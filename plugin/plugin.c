@@ -261,6 +261,7 @@ static int note_client(const struct mosquitto *client, void *user) {
     struct session *session = id == NULL ? NULL : sessions_get(&plugin->sessions, id);
     if (session != NULL) {
         session_set_client(&plugin->sessions, session, mosquitto_client(id), mosquitto_client_id_hashv(client));
+        session->has_unknown = !session_is_complete(session, mosquitto_client_sub_count(client));
     }
     return MOSQ_ERR_SUCCESS;
 }
@@ -328,7 +329,7 @@ static void log_mismatches(void) {
     plugin->delivery.mismatch = false;
     for (struct session *session = plugin->sessions.by_id; session != NULL; session = session->hh.next) {
         const struct mosquitto *client = session->mismatched ? mosquitto_client(session->id) : NULL;
-        if (client == NULL || (uint32_t)mosquitto_client_sub_count(client) == session_count(session)) {
+        if (client == NULL || session_is_complete(session, mosquitto_client_sub_count(client))) {
             session->mismatched = false; /* if it was, then for a moment, until we looked */
         }
         if ((session->mismatched || session->unexplained) && !session->mismatch_logged) {

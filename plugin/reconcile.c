@@ -60,9 +60,11 @@ static void keep_if(struct plugin *plugin, struct subscription_list *list, struc
 }
 
 void reconcile_removed(struct plugin *plugin, struct session *session, struct mosquitto *client) {
-    if ((uint32_t)mosquitto_client_sub_count(client) != session_count(session)) {
+    session->has_unknown |= !session_is_complete(session, mosquitto_client_sub_count(client));
+    if (session->has_unknown) { /* or else one that we do not know may stand for one that is gone */
         keep_if(plugin, &session->normal, client, broker_has);
         keep_if(plugin, &session->shared, client, broker_has);
+        session->has_unknown = !session_is_complete(session, mosquitto_client_sub_count(client));
     }
 }
 

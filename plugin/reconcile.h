@@ -14,7 +14,7 @@ struct session;
 
 /* Find out which of the known subscriptions the broker has silently removed, as it does when another plugin kicks a
  * client and denies some of its subscriptions (DESIGN fact F7), and forget them. `client` is registered and holds the
- * session. Costs something only when the counts differ. */
+ * session. Costs something only when the counts differ, or did before. */
 void reconcile_removed(struct plugin *plugin, struct session *session, struct mosquitto *client);
 
 /* After a restart, before the first packet of a client: make the broker's subscriptions of each session in the journal

@@ -83,14 +83,15 @@ struct session {
     struct session *follower;   /* the session that was asked about after this one the last time … */
     uint64_t follower_removals; /* … while sessions.removals was this: later it may be gone; or NO_FOLLOWER */
 
-    uint32_t n_no_local;   /* subscriptions with the no-local option */
-    bool due;              /* it is in plugin.due */
-    bool ended;            /* the broker ended it; kept until the next TICK, since its will may still be sent */
-    bool stored;           /* the journal has records of it */
-    bool saved;            /* the broker may have saved it, and bring that back after a crash */
-    bool over;             /* it has ended and is in plugin.over: it has no subscriptions, only removed ones */
-    bool mismatched;       /* the broker counts other subscriptions than we know: to be logged from TICK */
-    bool unexplained;      /* it was asked READ for a topic that no known subscription matches: likewise */
+    uint32_t n_no_local; /* subscriptions with the no-local option */
+    bool due;            /* it is in plugin.due */
+    bool ended;          /* the broker ended it; kept until the next TICK, since its will may still be sent */
+    bool stored;         /* the journal has records of it */
+    bool saved;          /* the broker may have saved it, and bring that back after a crash */
+    bool over;           /* it has ended and is in plugin.over: it has no subscriptions, only removed ones */
+    bool has_unknown; /* the broker counted other subscriptions than we know, and since then they were not compared */
+    bool mismatched;  /* the broker counts other subscriptions than we know: to be logged from TICK */
+    bool unexplained; /* it was asked READ for a topic that no known subscription matches: likewise */
     bool mismatch_logged;  /* it was */
     bool adrift;           /* the order cannot tell its turns in that message */
     uint32_t n_unassigned; /* READs for that message whose subscription could not be told */
@@ -145,6 +146,11 @@ void session_remove(struct sessions *sessions, struct session *session);
 /* Subscriptions of a session. */
 static inline uint32_t session_count(const struct session *session) {
     return session->normal.count + session->shared.count;
+}
+
+/* Whether the broker has as many, by its mosquitto_client_sub_count. */
+static inline bool session_is_complete(const struct session *session, int broker_count) {
+    return (uint32_t)broker_count == session_count(session);
 }
 
 /* The subscription whose text in the broker's form is `text` (NUL-terminated), or NULL. */

@@ -96,6 +96,42 @@ static void test_ways_out(void) {
     }
 }
 
+/* A kick removes a known subscription of such a session: then the broker counts as many as we know, but others. */
+static void test_a_kick_does_not_make_them_known(void) {
+    for (int by_another = 0; by_another <= 1; by_another++) {
+        struct broker *broker = broker_start(PERSISTENT);
+        struct client *old = keep(broker, "old");
+        if (!by_another) {
+            subscribe(old, "+/b", 1); /* before the plugin */
+        }
+        client_disconnect(old);
+        broker_stop(broker);
+        broker_configure(broker, PLUGIN OTHER("kick") PERSISTENT);
+        broker_run(broker);
+        struct client *writer = client_open(broker, "writer");
+        client_reconnect(old);
+        if (by_another) {
+            publish(writer, "add", "old +/b", 1, NULL);
+            subscribe_refused(broker, old, "x?x=1", REASON);
+        }
+        subscribe(old, "a/+", 1);
+        publish(writer, "deny", "a/+", 1, NULL);
+        publish(writer, "kick", "old", 1, NULL);
+        client_await_closed(old);
+        publish(writer, "deny", "", 1, NULL);
+        client_reconnect(old);
+        REQUIRE(client_session_present(old), "kept");
+        subscribe_refused(broker, old, "a/b?x=1", REASON);
+        publish(writer, "a/b", "a", 1, "2");
+        CHECK_ARRIVED(old, writer, "a");
+        subscribe(old, "+/b", 1);
+        subscribe(old, "a/b?x=1", 1);
+        publish(writer, "a/b", "b", 1, "2");
+        publish(writer, "a/b", "c", 1, "1");
+        CHECK_ARRIVED(old, writer, "b c c");
+    }
+}
+
 /* Texts that were literal topics when they were subscribed to. */
 static void test_literal_question_marks_from_before(void) {
     struct broker *broker = broker_start(PERSISTENT);
@@ -167,6 +203,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         TEST(test_nothing_is_lost),
         TEST(test_ways_out),
+        TEST(test_a_kick_does_not_make_them_known),
         TEST(test_literal_question_marks_from_before),
         TEST(test_a_time_without_the_plugin),
     };
