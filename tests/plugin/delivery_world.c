@@ -621,6 +621,7 @@ bool world_cannot_tell(const struct world_message *message) {
 bool world_publish(const struct world_message *message) {
     struct mosquitto_evt_acl_check check = put(message);
     bool publisher_known = announce(message, &check);
+    bool was_kicked = false;
     world.chain.linked = NULL;
     static const char *const origins[] = {"PUBLISH", "PUBREL", "will", "plugin"};
     happens("%s by %d, QoS %d, %s, k=%s, place %zu%s", origins[message->origin], message->publisher,
@@ -653,10 +654,14 @@ bool world_publish(const struct world_message *message) {
         if ((size_t)message->kick_after == i + 1) {
             kick(message);
             publisher_known = false;
+            was_kicked = true;
         }
     }
     fake_free_message(message->place);
     world.chain.cut |= message->cut_after >= 0;
+    if (was_kicked && world.chain.linked == message) {
+        world.chain.last.origin = FROM_PUBREL; /* nobody is known to have published it */
+    }
     return true;
 }
 

@@ -149,8 +149,8 @@ bool world_publish(const struct world_message *message);
 /* Whether this message would be one of the few that docs/architecture.md says are mistaken for the one before it, were it
  * published now, without an event: at the same addresses, with the same topic, QoS and retain flag, and
  *   - the one before was cut short; or
- *   - it was released by its publisher, who has a no-local subscription that matches, so that one question less was asked
- *     than the plugin thinks possible; or
+ *   - it was released by its publisher, or interrupted by a kick so that the plugin forgot its publisher, who has a no-local
+ *     subscription that matches, so that one question less was asked than the plugin thinks possible; or
  *   - some questions could not be assigned, and a client has both a subscription of its own and a share group there;
  * or when it is a retained one after a SUBSCRIBE. */
 bool world_cannot_tell(const struct world_message *message);
