@@ -85,7 +85,8 @@ static unsigned add_message(const struct model_message *message, const char *res
     struct model_message *added = &run.rules.messages[number];
     *added = *message;
     if (rest != NULL) {
-        snprintf(added->payload, sizeof added->payload, "%u%s", number, rest);
+        int bytes = snprintf(added->payload, sizeof added->payload, "%u%s", number, rest);
+        REQUIRE(bytes > 0 && (size_t)bytes < sizeof added->payload, "%s: too long", rest);
     }
     return number;
 }
