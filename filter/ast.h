@@ -78,6 +78,11 @@ struct sf_node {
 
 enum sf_kind sf_node_kind(const struct sf_node *node);
 
+/* Whether the node has a slot in messages. */
+static inline bool sf_node_is_slot(const struct sf_node *node) {
+    return node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE;
+}
+
 /* An integer literal, with or without one sign. */
 bool sf_node_is_integer_literal(const struct sf_node *node);
 

@@ -25,10 +25,6 @@ static void emit_condition(struct compiler *c, const struct sf_node *node, bool 
 /* A list that long is costly. */
 enum { LONG_LIST = 16 };
 
-static bool is_slot(const struct sf_node *node) {
-    return node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE;
-}
-
 /* Whether a tag expression has the tag *: then it reads nothing. */
 static bool has_star(const struct sf_node *node) {
     const struct sf_node *literal = node->any && node->type == SF_NODE_IN ? node->first : NULL;
@@ -65,7 +61,7 @@ static bool is_costly_itself(const struct sf_node *node) {
 
 /* Find the slots of names, in the order in which they stand in the text, and what is costly. */
 static void prepare(struct compiler *c, struct sf_node *node) {
-    if (is_slot(node)) {
+    if (sf_node_is_slot(node)) {
         node->slot = node->type == SF_NODE_NAME ? sf_emit_name(&c->out, node->text)
                                                 : sf_slot_of_attribute(node->attribute);
     }
@@ -176,7 +172,7 @@ static void emit_number(struct compiler *c, const struct sf_node *node, uint16_t
     sf_emit_use_number(&c->out, register_);
     if (node->is_constant) {
         emit_constant_number(c, node->number, register_);
-    } else if (is_slot(node)) {
+    } else if (sf_node_is_slot(node)) {
         struct sf_instruction *load = sf_emit(&c->out, SF_OP_LOAD_SLOT);
         load->slot = register_;
         load->bytes = node->slot;
@@ -236,9 +232,9 @@ static void emit_number_comparison(struct compiler *c, const struct sf_node *lef
     } else if (left->is_constant && right->is_constant) {
         bool holds = (sf_number_compare(left->number, right->number) & relation) != 0;
         sf_group_emit_constant(&c->out, group, truth_of(holds));
-    } else if (is_slot(left) && right->is_constant) {
+    } else if (sf_node_is_slot(left) && right->is_constant) {
         emit_slot_comparison(c, left, right, relation, false, group);
-    } else if (is_slot(right) && left->is_constant) {
+    } else if (sf_node_is_slot(right) && left->is_constant) {
         emit_slot_comparison(c, right, left, mirrored(relation), false, group);
     } else {
         emit_number(c, left, 0);
@@ -279,15 +275,15 @@ static struct sf_instruction *emit_text(struct compiler *c, enum sf_opcode opcod
 
 static void emit_text_equality(struct compiler *c, const struct sf_node *left,
                                const struct sf_node *right, bool accepted, struct sf_group *group) {
-    if (!is_slot(left) && !is_slot(right)) {
+    if (!sf_node_is_slot(left) && !sf_node_is_slot(right)) {
         sf_group_emit_constant(&c->out, group,
                                truth_of(sf_text_equal(left->text, right->text) == accepted));
-    } else if (is_slot(left) && is_slot(right)) {
+    } else if (sf_node_is_slot(left) && sf_node_is_slot(right)) {
         struct sf_instruction *equal = sf_group_emit(&c->out, group, SF_OP_EQUAL_SLOTS, accepted);
         equal->slot = left->slot;
         equal->bytes = right->slot;
         equal->heeds = SF_VALUE_ABSENT;
-    } else if (is_slot(left)) {
+    } else if (sf_node_is_slot(left)) {
         emit_text(c, SF_OP_EQUAL_LONG, left, right->text, accepted, group);
     } else {
         emit_text(c, SF_OP_EQUAL_LONG, right, left->text, accepted, group);
@@ -360,7 +356,7 @@ static void emit_between(struct compiler *c, const struct sf_node *node, bool ne
     const struct sf_node *low = operand->next;
     const struct sf_node *high = low->next;
     negated = negated != node->negated;
-    if (is_slot(operand) && low->is_constant && high->is_constant &&
+    if (sf_node_is_slot(operand) && low->is_constant && high->is_constant &&
         low->number.kind == SF_NUMBER_INTEGER && high->number.kind == SF_NUMBER_INTEGER &&
         heeds_of_number(c, operand, low) == heeds_of_number(c, operand, high)) {
         struct sf_instruction *between = sf_group_emit(&c->out, group, SF_OP_BETWEEN, !negated);

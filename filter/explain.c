@@ -42,10 +42,6 @@ static void write_node(struct explainer *explainer, const struct sf_node *node) 
     sf_arena_deinit(&arena);
 }
 
-static bool is_slot(const struct sf_node *node) {
-    return node->type == SF_NODE_NAME || node->type == SF_NODE_ATTRIBUTE;
-}
-
 /* The slot of a name or attribute; SF_NO_ID when no filter reads the name, nor does this one: that of tag:*. */
 static uint32_t slot_of(const struct explainer *explainer, const struct sf_node *node) {
     if (node->type == SF_NODE_ATTRIBUTE) {
@@ -308,7 +304,7 @@ static void write_arithmetic(struct explainer *explainer, const struct sf_node *
 static void write_parts(struct explainer *explainer, struct sf_node *node,
                         struct sentence *sentence) {
     for (struct sf_node *child = node->first; child != NULL; child = child->next) {
-        if (is_slot(child)) {
+        if (sf_node_is_slot(child)) {
             write_name(explainer, child, reading_below(explainer, node, child, sentence), sentence);
         } else {
             write_parts(explainer, child, sentence);
@@ -325,7 +321,7 @@ static void write_sentence(struct explainer *explainer, struct sf_node *node, en
     struct sentence sentence = {.node = node, .truth = truth};
     write_node(explainer, node);
     sf_output_print(&explainer->out, "%s", names[truth]);
-    if (is_slot(node)) {
+    if (sf_node_is_slot(node)) {
         write_name(explainer, node, AS_TRUTH, &sentence);
     } else {
         write_parts(explainer, node, &sentence);

@@ -14,7 +14,6 @@ enum {
     TOPIC_CAPACITY = 65536, /* an MQTT string has at most 65,535 bytes */
     NO_LOCAL = MQTT_SUB_OPT_NO_LOCAL,
     MIN_ANSWERS = 16,
-    MQTT_5 = 5, /* protocol version */
 };
 #define UNDECIDED UINT64_C(3) /* in place of an answer: out of memory */
 
@@ -91,7 +90,7 @@ void delivery_announce(struct delivery *delivery, const struct mosquitto_evt_mes
         delivery->announced.qos = message->qos;
         delivery->announced.retain = message->retain;
         delivery->announced.is_whole =
-            message->qos == 0 || mosquitto_client_protocol_version(message->client) >= MQTT_5;
+            message->qos == 0 || mosquitto_client_protocol_version(message->client) >= MQTT_PROTOCOL_V5;
     }
 }
 

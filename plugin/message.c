@@ -113,13 +113,14 @@ bool message_bind(struct message *message, const struct mosquitto_evt_acl_check 
     size_t topic_bytes = strlen(check->topic);
     size_t bytes = bind_all(message, check, topic_bytes);
     if (bytes != SIZE_MAX && bytes > message->text_capacity) {
-        char *grown = malloc(bytes < MIN_CAPACITY ? MIN_CAPACITY : bytes * 2);
+        size_t capacity = bytes < MIN_CAPACITY ? MIN_CAPACITY : bytes * 2;
+        char *grown = malloc(capacity);
         if (grown == NULL) {
             return false;
         }
         free(message->text);
         message->text = grown;
-        message->text_capacity = bytes < MIN_CAPACITY ? MIN_CAPACITY : bytes * 2;
+        message->text_capacity = capacity;
         bytes = bind_all(message, check, topic_bytes);
     }
     return bytes != SIZE_MAX;

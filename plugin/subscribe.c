@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum {
-    MQTT_5 = 5,
     REFUSALS_LOGGED = 5,    /* of one client within */
     REFUSALS_WINDOW_S = 10, /* so many seconds */
 };
@@ -177,7 +176,7 @@ int subscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *check
     /* From here to the end of the entry another plugin may kick clients, whose subscriptions are then checked again (fact
      * F7): those checks change nothing, so that the entry under way keeps its filter. */
     if (strchr(buffer, '?') == NULL || !plugin->settings.live.enabled ||
-        mosquitto_client_protocol_version(check->client) < MQTT_5) {
+        mosquitto_client_protocol_version(check->client) < MQTT_PROTOCOL_V5) {
         return MOSQ_ERR_PLUGIN_IGNORE;
     }
     const char *id = mosquitto_client_id(check->client);
@@ -226,7 +225,7 @@ int subscribe_confirm(struct plugin *plugin, const struct mosquitto_evt_subscrib
     }
     subscribe_forget_pending(plugin);
     if (strchr(text, '?') == NULL || !plugin->settings.live.enabled ||
-        mosquitto_client_protocol_version(event->client) < MQTT_5) {
+        mosquitto_client_protocol_version(event->client) < MQTT_PROTOCOL_V5) {
         return MOSQ_ERR_SUCCESS;
     }
     /* What has been authorized is not the base topic: the filter cannot be accepted, and a refusal is not possible any
@@ -345,7 +344,7 @@ int subscribe_commit(struct plugin *plugin, struct mosquitto_evt_subscribe *even
 
 int unsubscribe_check(struct plugin *plugin, struct mosquitto_evt_acl_check *check) {
     const char *mark = strchr(check->topic, '?');
-    if (mark == NULL || mosquitto_client_protocol_version(check->client) < MQTT_5) {
+    if (mark == NULL || mosquitto_client_protocol_version(check->client) < MQTT_PROTOCOL_V5) {
         return MOSQ_ERR_PLUGIN_IGNORE;
     }
     char *buffer = broker_buffer(check);
